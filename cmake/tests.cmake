@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+include(GoogleTest)
+
+# strata_test(<folder>): the executable <folder>_tests of tests/<folder>/*_test.cc, linked with the folder's library alone, so
+# that tests keep to the arrows as well. Suites with "Property" in their name get the label property, others the label unit.
+function(strata_test folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*_test.cc)
+  if(NOT sources OR NOT TARGET strata::${folder})
+    return()
+  endif()
+  set(target ${folder}_tests)
+  add_executable(${target} ${sources})
+  strata_compile_options(${target})
+  target_link_libraries(${target} PRIVATE
+    strata::${folder} strata_test_support GTest::gmock GTest::gtest_main rapidcheck_gtest)
+  gtest_discover_tests(${target} TEST_FILTER "-*Property*" TEST_PREFIX ${folder}. TEST_LIST ${target}_unit
+    DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit)
+  gtest_discover_tests(${target} TEST_FILTER "*Property*" TEST_PREFIX ${folder}. TEST_LIST ${target}_property
+    DISCOVERY_MODE PRE_TEST PROPERTIES LABELS property)
+endfunction()
+
+# strata_golden_test(<area>): the runner golden_<area> and the test that runs it over the project's copy of the data.
+function(strata_golden_test area)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/golden_runners/${area}*.cc)
+  if(NOT sources OR NOT TARGET strata::strata)
+    return()
+  endif()
+  set(target golden_${area})
+  add_executable(${target} ${sources})
+  strata_compile_options(${target})
+  target_link_libraries(${target} PRIVATE strata::strata strata_test_support nlohmann_json::nlohmann_json)
+  add_test(NAME golden.${area} COMMAND ${target} --dir ${CMAKE_CURRENT_SOURCE_DIR}/golden/${area})
+  set_tests_properties(golden.${area} PROPERTIES LABELS golden)
+endfunction()
+
+# strata_compile_fail_test(<name> <source> <regex>): the source, which sees all of the core, must not compile, and the compiler's
+# message must match the regular expression: a program that fails for another reason proves nothing.
+function(strata_compile_fail_test name source regex)
+  set(includes $<TARGET_PROPERTY:strata_strata,INTERFACE_INCLUDE_DIRECTORIES>)
+  add_test(NAME compile_fail.${name} COMMAND ${CMAKE_COMMAND}
+    -D "REGEX=${regex}"
+    -P ${PROJECT_SOURCE_DIR}/cmake/expect_compile_error.cmake --
+    ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only "-I$<JOIN:${includes},;-I>" ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+    COMMAND_EXPAND_LISTS)
+  set_tests_properties(compile_fail.${name} PROPERTIES LABELS compile_fail)
+endfunction()
