@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "strata/tensor/gradient.h"
+
+namespace strata::internal {
+
+// The notes of one recording, in the order of the operations. A slot stands for one tracked tensor.
+//
+// A flat list, not a graph of nodes that own each other: walking and freeing it needs no recursion, however long a
+// computation was, and what captured tensors hold of their tape is cut when the list is cleared.
+class Tape {
+ public:
+  [[nodiscard]] bool recording() const noexcept { return recording_; }
+
+  Index add_slot(const Tensor& value);
+  void add_node(Index first_output, std::size_t num_outputs, std::vector<Index> inputs, Backward backward);
+
+  // Adds to the cotangent that run_backward begins from.
+  static void seed(Cotangent& sum, const Tensor& cotangent);
+
+  // Ends the recording. `cotangents` has one entry for each slot, to begin from; comes back filled for all slots.
+  void run_backward(std::vector<Cotangent>& cotangents);
+
+  // Ends the recording and forgets the notes.
+  void close() noexcept;
+
+  [[nodiscard]] std::size_t num_slots() const noexcept { return slots_.size(); }
+
+ private:
+  struct Slot {
+    Shape shape;
+    DType dtype;
+  };
+  struct Node {
+    std::size_t first_output;
+    std::size_t num_outputs;
+    std::vector<Index> inputs;  // slots; -1 for an input that is not tracked
+    Backward backward;
+  };
+
+  static void check(const Cotangent& gradient, const Slot& slot);
+
+  bool recording_ = true;
+  std::vector<Slot> slots_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace strata::internal

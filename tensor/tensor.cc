@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/tensor/tensor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "strata/tensor/error.h"
+#include "strata/tensor/gradient.h"
+#include "strata/tensor/internal/tensor_access.h"
+
+namespace strata {
+namespace {
+
+using internal::TensorAccess;
+
+// The position counted from the front. Throws ValueError that starts with `[operation]`.
+Index normalize_index(Index index, Index size, const char* operation) {
+  if (index < -size || index >= size) {
+    throw ValueError("[" + std::string(operation) + "] index " + std::to_string(index) +
+                     " is out of range: the axis has " + std::to_string(size) + " entries.");
+  }
+  return index < 0 ? index + size : index;
+}
+
+// A view of consecutive leading entries, whose gradient is zero outside of them.
+Tensor leading_entries(const Tensor& t, Index first, const Shape& shape) {
+  return differentiable(
+      TensorAccess::alias(t, first, shape), {t}, [first, whole = t.shape(), dtype = t.dtype()](const Tensor& dy) {
+        Tensor dx = Tensor::uninitialized(whole, dtype);
+        const auto width = static_cast<std::size_t>(size_in_bytes(dtype));
+        const std::span<std::byte> out = dx.mutable_bytes();
+        std::fill(out.begin(), out.end(), std::byte{0});
+        std::copy_n(dy.bytes().begin(), dy.num_bytes(),
+                    out.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(first) * width));
+        return std::vector<Cotangent>{std::move(dx)};
+      });
+}
+
+Shape infer_size(std::span<const Index> sizes, Index total) {
+  std::vector<Index> result(sizes.begin(), sizes.end());
+  const auto unknown = std::find(result.begin(), result.end(), -1);
+  if (unknown != result.end()) {
+    Index known = 1;
+    for (const Index size : result) known *= size == -1 ? 1 : size;
+    *unknown = known > 0 && total % known == 0 ? total / known : 0;
+  }
+  return Shape(result);
+}
+
+}  // namespace
+
+Tensor internal::TensorAccess::alias(const Tensor& t, Index first, const Shape& shape) {
+  Tensor result;
+  result.buffer_ = t.buffer_;
+  result.offset_ = t.offset_ + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_in_bytes(t.dtype_));
+  result.shape_ = shape;
+  result.dtype_ = t.dtype_;
+  return result;
+}
+
+Tensor::Tensor() : shape_{0} {}
+
+Tensor::Tensor(DType dtype, Shape shape, const void* elements, std::size_t count) {
+  if (static_cast<Index>(count) != shape.num_elements()) {
+    throw ShapeError("[Tensor] " + std::to_string(count) + " elements do not fill the shape " + to_string(shape) + ".");
+  }
+  *this = uninitialized(shape, dtype);
+  if (count != 0) std::memcpy(buffer_->data, elements, num_bytes());
+}
+
+Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
+  Tensor result;
+  result.shape_ = shape;
+  result.dtype_ = dtype;
+  if (const std::size_t bytes = result.num_bytes(); bytes != 0) {
+    result.buffer_ = std::make_shared<internal::Buffer>(bytes);
+  }
+  return result;
+}
+
+Tensor Tensor::view_bytes(DType dtype, Shape shape, const void* elements, std::size_t count,
+                          std::shared_ptr<const void> owner) {
+  if (static_cast<Index>(count) != shape.num_elements()) {
+    throw ShapeError("[Tensor::view] " + std::to_string(count) + " elements do not fill the shape " + to_string(shape) +
+                     ".");
+  }
+  Tensor result;
+  result.shape_ = std::move(shape);
+  result.dtype_ = dtype;
+  if (count != 0) {
+    result.buffer_ = std::make_shared<internal::Buffer>(static_cast<const std::byte*>(elements), std::move(owner));
+  }
+  return result;
+}
+
+std::size_t Tensor::num_bytes() const noexcept {
+  return static_cast<std::size_t>(size()) * static_cast<std::size_t>(size_in_bytes(dtype_));
+}
+
+std::span<const std::byte> Tensor::bytes() const& {
+  if (!buffer_) return {};
+  return {buffer_->data + offset_, num_bytes()};
+}
+
+std::span<std::byte> Tensor::mutable_bytes() & {
+  if (is_tracked()) {
+    throw GradientError(
+        "[Tensor] a tracked tensor cannot be written to: its gradient would be wrong. Write to a copy "
+        "made by stop_gradient.");
+  }
+  if (!buffer_) return {};
+  if (buffer_.use_count() > 1 || buffer_->read_only) {
+    auto copy = std::make_shared<internal::Buffer>(num_bytes());
+    std::memcpy(copy->data, buffer_->data + offset_, num_bytes());
+    buffer_ = std::move(copy);
+    offset_ = 0;
+  }
+  ++buffer_->version;
+  return {buffer_->data + offset_, num_bytes()};
+}
+
+const void* Tensor::typed(DType dtype) const {
+  if (dtype != dtype_) {
+    throw DTypeError("[Tensor::data] the elements are " + std::string(name(dtype_)) + ", not " +
+                     std::string(name(dtype)) + ". Convert with astype.");
+  }
+  return bytes().data();
+}
+
+void* Tensor::mutable_typed(DType dtype) {
+  static_cast<void>(typed(dtype));
+  return mutable_bytes().data();
+}
+
+const void* Tensor::single_element() const {
+  if (size() != 1)
+    throw ShapeError("[Tensor::item] there is not exactly one element: the tensor is " + describe(*this) + ".");
+  return bytes().data();
+}
+
+const void* Tensor::element(std::initializer_list<Index> position) const {
+  if (static_cast<int>(position.size()) != rank()) {
+    throw ShapeError("[Tensor::at] " + std::to_string(position.size()) + " positions for a tensor of shape " +
+                     to_string(shape_) + ".");
+  }
+  Index flat = 0;
+  const Index* size = shape_.begin();
+  for (const Index index : position) {
+    flat = flat * *size + normalize_index(index, *size, "Tensor::at");
+    ++size;
+  }
+  return bytes().data() + static_cast<std::size_t>(flat) * static_cast<std::size_t>(size_in_bytes(dtype_));
+}
+
+Tensor Tensor::operator[](Index index) const {
+  if (rank() == 0) throw ShapeError("[Tensor::operator[]] a scalar has no entries.");
+  const Index position = normalize_index(index, shape_[0], "Tensor::operator[]");
+  const Shape entry = shape_.axes(1, rank());
+  return leading_entries(*this, position * entry.num_elements(), entry);
+}
+
+Tensor Tensor::slice(Index begin, Index end) const {
+  if (rank() == 0) throw ShapeError("[Tensor::slice] a scalar has no entries.");
+  const Index count = shape_[0];
+  const Index first = begin < 0 ? begin + count : begin;
+  const Index last = end < 0 ? end + count : end;
+  if (first < 0 || last > count || first > last) {
+    throw ValueError("[Tensor::slice] there are no entries " + std::to_string(begin) + " to " + std::to_string(end) +
+                     ": the axis has " + std::to_string(count) + " entries.");
+  }
+  const Shape entry = shape_.axes(1, rank());
+  return leading_entries(*this, first * entry.num_elements(), Shape{last - first}.append(entry));
+}
+
+void Tensor::set(Index index, const Tensor& value) & {
+  if (rank() == 0) throw ShapeError("[Tensor::set] a scalar has no entries.");
+  const Index position = normalize_index(index, shape_[0], "Tensor::set");
+  const Shape entry = shape_.axes(1, rank());
+  if (value.shape() != entry) {
+    throw ShapeError("[Tensor::set] the value has shape " + to_string(value.shape()) + ", the entry " +
+                     to_string(entry) + ".");
+  }
+  if (value.dtype() != dtype_) {
+    throw DTypeError("[Tensor::set] the value is " + std::string(name(value.dtype())) + ", the tensor " +
+                     std::string(name(dtype_)) + ". Convert with astype.");
+  }
+  if (value.is_tracked()) {
+    throw GradientError("[Tensor::set] a tracked value would lose its gradient. Use stack or concatenate.");
+  }
+  const Tensor source = value;  // keeps the bytes as they are if value is a slice of this tensor
+  const std::span<std::byte> all = mutable_bytes();
+  if (source.size() == 0) return;
+  std::memcpy(all.data() + static_cast<std::size_t>(position) * source.num_bytes(), source.bytes().data(),
+              source.num_bytes());
+}
+
+Tensor Tensor::reshape(std::initializer_list<Index> sizes) const {
+  return reshape(infer_size({sizes.begin(), sizes.size()}, size()));
+}
+
+Tensor Tensor::reshape(const Shape& shape) const {
+  if (shape.num_elements() != size()) {
+    throw ShapeError("[Tensor::reshape] " + to_string(shape_) + " cannot become " + to_string(shape) +
+                     ": the number of elements differs.");
+  }
+  return differentiable(TensorAccess::alias(*this, 0, shape), {*this},
+                        [original = shape_](const Tensor& dy) { return std::vector<Cotangent>{dy.reshape(original)}; });
+}
+
+bool Tensor::shares_elements_with(const Tensor& other) const noexcept {
+  return buffer_ == other.buffer_ && offset_ == other.offset_ && num_bytes() == other.num_bytes();
+}
+
+bool identical(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin());
+}
+
+std::string describe(const Tensor& tensor) { return std::string(name(tensor.dtype())) + to_string(tensor.shape()); }
+
+}  // namespace strata
