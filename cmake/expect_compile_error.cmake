@@ -10,6 +10,7 @@ foreach(i RANGE ${CMAKE_ARGC})
   endif()
 endforeach()
 
+set(ENV{LC_ALL} C)  # messages in one language, with one kind of quotes
 execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(result EQUAL 0)
   message(FATAL_ERROR "This program must not compile, but it does.")
