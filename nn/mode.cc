@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/nn/mode.h"
+
+#include "strata/state/internal/walk.h"
+
+namespace strata::nn::internal {
+namespace {
+
+using strata::internal::Node;
+
+class ModeSetter final : public strata::internal::WalkHandler {
+ public:
+  explicit ModeSetter(Mode mode) : value_(mode == Mode::eval) {}
+
+  void value(std::span<const Key> keys, Node node) override {
+    if (keys.empty() || node.type != &strata::internal::node_type<bool>()) return;
+    if (keys.back() == Key("deterministic") || keys.back() == Key("use_running_average")) {
+      *static_cast<bool*>(node.object) = value_;
+    }
+  }
+
+ private:
+  bool value_;
+};
+
+}  // namespace
+
+void set_mode(Node root, Mode mode) {
+  ModeSetter setter(mode);
+  strata::internal::walk(root, setter);
+}
+
+}  // namespace strata::nn::internal

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/nn/split.h"
+
+namespace strata::nn::internal {
+
+void update_leaves(const std::vector<strata::internal::Leaf>& leaves, std::span<const State> states) {
+  using strata::internal::Coverage;
+  for (const State& state : states) strata::internal::check_fit(leaves, state, Coverage::partial, "update");
+  for (const State& state : states) strata::internal::assign_leaves(leaves, state);
+}
+
+}  // namespace strata::nn::internal

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/nn/value_and_grad.h"
+
+#include "strata/tensor/error.h"
+
+namespace strata::nn::internal {
+namespace {
+
+using strata::internal::collect_leaves;
+using strata::internal::Leaf;
+
+}  // namespace
+
+WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : root_(root) {
+  const std::vector<Leaf> leaves = collect_leaves(root_);
+  before_ = strata::internal::state_of(leaves);
+  watched_ = strata::filter(before_, wrt);
+  if (watched_.empty()) {
+    throw FilterError("[value_and_grad] the filter `" + to_string(wrt) + "` takes none of the module's " +
+                      std::to_string(leaves.size()) + " variables.");
+  }
+  for (const auto& [path, variable] : watched_) {
+    if (!is_floating(variable.value().dtype())) {
+      throw DTypeError("[value_and_grad] " + to_string(path) + " (" + describe(variable) +
+                       ") is not floating and has no gradient. Leave it out of the filter.");
+    }
+    if (variable.value().is_tracked()) {
+      throw GradientError("[value_and_grad] " + to_string(path) +
+                          " is being differentiated already. Derivatives of derivatives are not supported.");
+    }
+  }
+  for (const Leaf& leaf : leaves) {
+    if (Variable* variable = watched_.find(leaf.path)) {
+      variable->reset(tape_.watch(variable->value()));
+      leaf.variable->reset(variable->value());
+    }
+  }
+}
+
+WatchedModule::~WatchedModule() {
+  // The loss may have changed the structure of the module, so that its variables are looked up anew.
+  for (const Leaf& leaf : collect_leaves(root_)) {
+    const Variable* old = finished_ ? nullptr : before_.find(leaf.path);
+    leaf.variable->reset(old != nullptr ? old->value() : stop_gradient(leaf.variable->value()));
+  }
+}
+
+State WatchedModule::gradients(const Tensor& loss) {
+  std::vector<Tensor> sources;
+  for (const auto& [path, variable] : watched_) sources.push_back(variable.value());
+  const std::vector<Tensor> values = tape_.gradient(loss, sources);
+  std::vector<State::Entry> entries;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto& [path, variable] = watched_.begin()[static_cast<std::ptrdiff_t>(i)];
+    entries.push_back({path, Variable(variable.kind(), values[i], variable.metadata())});
+  }
+  finished_ = true;
+  return State(std::move(entries));
+}
+
+}  // namespace strata::nn::internal

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/state/graph_def.h"
+
+#include <functional>
+
+#include "strata/state/internal/walk.h"
+
+namespace strata::internal {
+namespace {
+
+// One thing that a walk met, told by its depth and last key: together with the order of the records this gives the
+// whole path.
+struct Record {
+  std::size_t depth;
+  Key key;
+  Node node;  // empty for a variable
+  const Variable* variable;
+  Index number;  // of the object that a shared_ptr points to; -1 for an empty place
+};
+
+class RecordCollector final : public WalkHandler {
+ public:
+  void variable(std::span<const Key> keys, Variable& variable) override { add(keys, {}, &variable, 0); }
+  void group(std::span<const Key> keys, Node node) override { add(keys, node, nullptr, 0); }
+  void value(std::span<const Key> keys, Node node) override { add(keys, node, nullptr, 0); }
+  void holder(std::span<const Key> keys, Node place, Node target) override {
+    add(keys, place, nullptr, target.object == nullptr ? -1 : 0);
+  }
+  void shared(std::span<const Key> keys, Node place, Node, Index number, bool) override {
+    add(keys, place, nullptr, number);
+  }
+
+  std::vector<Record> records;
+
+ private:
+  void add(std::span<const Key> keys, Node node, const Variable* variable, Index number) {
+    records.push_back({keys.size(), keys.empty() ? Key(0) : keys.back(), node, variable, number});
+  }
+};
+
+std::vector<Record> records_of(Node root) {
+  RecordCollector collector;
+  walk(root, collector);
+  return std::move(collector.records);
+}
+
+bool equal_records(const Record& a, const Record& b) {
+  if (a.depth != b.depth || a.key != b.key || a.node.type != b.node.type || a.number != b.number) return false;
+  if (a.variable != nullptr)
+    return &a.variable->kind() == &b.variable->kind() && a.variable->metadata() == b.variable->metadata();
+  return a.node.type->role != Role::value || a.node.type->equal(a.node.object, b.node.object);
+}
+
+void mix(std::size_t& hash, std::size_t value) { hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2); }
+
+std::string record_text(const Record& record) {
+  if (record.variable != nullptr) {
+    const std::string metadata = to_string(record.variable->metadata());
+    return std::string(record.variable->kind().name) + (metadata.empty() ? "" : " (" + metadata + ")");
+  }
+  const NodeType& type = *record.node.type;
+  if (type.role == Role::value) return type.text(record.node.object);
+  std::string text(type.name);
+  if (type.role == Role::shared) text += " #" + std::to_string(record.number);
+  if (record.number < 0) text += " (empty)";
+  return text;
+}
+
+}  // namespace
+
+bool equal_graphs(Node a, Node b) {
+  const std::vector<Record> left = records_of(a);
+  const std::vector<Record> right = records_of(b);
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), equal_records);
+}
+
+std::size_t hash_graph(Node root) {
+  std::size_t hash = 0;
+  for (const Record& record : records_of(root)) {
+    mix(hash, record.depth);
+    mix(hash, std::hash<std::string>{}(to_string(record.key)));
+    mix(hash, static_cast<std::size_t>(record.number));
+    if (record.variable != nullptr) {
+      mix(hash, std::hash<const void*>{}(&record.variable->kind()));
+      mix(hash, std::hash<std::string>{}(to_string(record.variable->metadata())));
+    } else if (record.node.type->role == Role::value) {
+      mix(hash, record.node.type->hash(record.node.object));
+    }
+  }
+  return hash;
+}
+
+std::string graph_text(Node root) {
+  std::string text;
+  for (const Record& record : records_of(root)) {
+    text += std::string(2 * record.depth, ' ');
+    if (record.depth != 0) text += to_string(record.key) + ": ";
+    text += record_text(record) + '\n';
+  }
+  return text;
+}
+
+}  // namespace strata::internal

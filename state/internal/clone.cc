@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/state/internal/clone.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "strata/state/internal/walk.h"
+#include "strata/tensor/error.h"
+
+namespace strata::internal {
+namespace {
+
+void carry_out(PendingCopies& pending) {
+  while (!pending.entries.empty()) {
+    const PendingCopies::Entry next = pending.entries.back();
+    pending.entries.pop_back();
+    next.type->copy(next.to, next.from, pending);
+  }
+}
+
+class SharedReplacer final : public WalkHandler {
+ public:
+  SharedReplacer(const void* original_root, PendingCopies& pending)
+      : original_root_(original_root), pending_(pending) {}
+
+  void shared(std::span<const Key> keys, Node place, Node target, Index, bool) override {
+    if (target.object == original_root_) {
+      throw StateError("[clone] \"" + to_string(Path(std::vector<Key>(keys.begin(), keys.end()))) +
+                       "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
+    }
+    if (ours_.contains(target.object)) return;
+    std::shared_ptr<void>& fresh = fresh_[target.object];
+    if (!fresh) {
+      fresh = place.type->copy_target(place.object, pending_);
+      carry_out(pending_);
+    }
+    place.type->set_target(place.object, fresh);
+    ours_.insert(place.type->target(place.object).object);
+  }
+
+ private:
+  const void* original_root_;
+  PendingCopies& pending_;
+  std::unordered_map<const void*, std::shared_ptr<void>> fresh_;  // by the object that the original shares
+  std::unordered_set<const void*> ours_;                          // fresh objects
+};
+
+class OwnerCollector final : public WalkHandler {
+ public:
+  void holder(std::span<const Key>, Node place, Node target) override {
+    if (target.object != nullptr && place.type->take_target != nullptr) places_.push_back(place);
+  }
+  void shared(std::span<const Key>, Node place, Node, Index, bool) override { places_.push_back(place); }
+
+  // Owners are taken from the outside in, while the objects that hold the inner ones are still kept by those taken
+  // before.
+  void take_all() {
+    std::vector<std::shared_ptr<void>> owners;
+    owners.reserve(places_.size());
+    for (const Node& place : places_) owners.push_back(place.type->take_target(place.object));
+  }
+
+ private:
+  std::vector<Node> places_;
+};
+
+}  // namespace
+
+void finish_clone(Node root, const void* original_root, PendingCopies& pending) {
+  carry_out(pending);
+  SharedReplacer replacer(original_root, pending);
+  walk(root, replacer);
+}
+
+void dismantle(Node root) {
+  OwnerCollector collector;
+  walk(root, collector);
+  collector.take_all();
+}
+
+}  // namespace strata::internal

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "strata/state/fields.h"
+#include "strata/state/internal/node.h"
+#include "strata/state/internal/type_name.h"
+
+namespace strata {
+
+// How merge and clone make an object of a type that cannot be copied, before its fields are filled. Specialise it for a
+// type that is neither copy- nor default-constructible:  template <> struct strata::Blank<Robot> { static Robot make();
+// };
+template <class T>
+struct Blank {};
+
+template <class T>
+requires std::is_default_constructible_v<T>
+struct Blank<T> {
+  static T make() { return T(); }
+};
+
+}  // namespace strata
+
+namespace strata::internal {
+
+template <class T>
+const NodeType& node_type();
+
+template <class T>
+Node node_of(T& object) {
+  using Plain = std::remove_const_t<T>;
+  return {const_cast<Plain*>(&object), &node_type<Plain>()};
+}
+
+// ---------------------------------------------------------------- which types hold variables
+
+template <class T>
+struct Contents {  // of a container: the types of its elements
+  static constexpr bool is_container = false;
+};
+template <class... T>
+struct ContentsOf {
+  static constexpr bool is_container = true;
+  template <class Test>
+  static constexpr bool any(Test test) {
+    return (test(std::type_identity<T>{}) || ...);
+  }
+  template <class Test>
+  static constexpr bool all(Test test) {
+    return (test(std::type_identity<T>{}) && ...);
+  }
+};
+template <class T>
+struct Contents<std::vector<T>> : ContentsOf<T> {};
+template <class T, std::size_t N>
+struct Contents<std::array<T, N>> : ContentsOf<T> {};
+template <class K, class T>
+struct Contents<std::map<K, T>> : ContentsOf<T> {};
+template <class T>
+struct Contents<std::optional<T>> : ContentsOf<T> {};
+template <class... T>
+struct Contents<std::tuple<T...>> : ContentsOf<T...> {};
+template <class A, class B>
+struct Contents<std::pair<A, B>> : ContentsOf<A, B> {};
+template <class... T>
+struct Contents<std::variant<T...>> : ContentsOf<T...> {};
+template <class T>
+struct Contents<std::unique_ptr<T>> : ContentsOf<T> {};
+template <class T>
+struct Contents<std::shared_ptr<T>> : ContentsOf<T> {};
+
+// True for variables, modules, and containers of them; containers of plain values are plain values.
+template <class T>
+constexpr bool holds_state() {
+  if constexpr (std::derived_from<T, Variable> || FieldAccess::mentions_fields<T>) {
+    return true;
+  } else if constexpr (Contents<T>::is_container) {
+    return Contents<T>::any([]<class E>(std::type_identity<E>) { return holds_state<E>(); });
+  } else {
+    return false;
+  }
+}
+
+// ---------------------------------------------------------------- which types copy
+
+template <class T>
+struct IsUniquePointer : std::false_type {};
+template <class T>
+struct IsUniquePointer<std::unique_ptr<T>> : std::true_type {};
+template <class T>
+struct IsSharedPointer : std::false_type {};
+template <class T>
+struct IsSharedPointer<std::shared_ptr<T>> : std::true_type {};
+
+// True if the copy constructor compiles. The standard trait is not enough: it says yes for a vector of unique_ptr.
+// `Seen` ends the recursion of types that contain themselves.
+template <class T, class... Seen>
+constexpr bool copies() {
+  if constexpr ((std::is_same_v<T, Seen> || ...)) {
+    return true;
+  } else if constexpr (IsUniquePointer<T>::value) {
+    return false;
+  } else if constexpr (IsSharedPointer<T>::value) {
+    return true;
+  } else if constexpr (Contents<T>::is_container) {
+    return Contents<T>::all([]<class E>(std::type_identity<E>) { return copies<E, T, Seen...>(); });
+  } else if constexpr (std::is_copy_constructible_v<T> && FieldAccess::names_fields<T>) {
+    return FieldAccess::all_fields<T>([]<class E>(std::type_identity<E>) { return copies<E, T, Seen...>(); });
+  } else {
+    return std::is_copy_constructible_v<T>;
+  }
+}
+
+template <class T>
+concept HasBlank = requires {
+  Blank<T>::make();
+};
+
+// A copy of `from`, or a blank object whose fields are queued.
+template <class T>
+T copy_or_queue(const T& from) {
+  if constexpr (copies<T>()) {
+    return from;
+  } else {
+    static_assert(
+        HasBlank<T>,
+        "merge and clone make modules that are copy- or default-constructible; specialise strata::Blank for this one");
+    return Blank<T>::make();
+  }
+}
+
+// Queues the copying of `from` into `to`, which copy_or_queue made from it.
+template <class T>
+void queue_copy(T& to, const T& from, PendingCopies& pending) {
+  if constexpr (!copies<T>()) pending.entries.push_back({&to, &from, &node_type<T>()});
+}
+
+// ---------------------------------------------------------------- values
+
+template <class T>
+std::string value_text(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return "'" + std::string(std::string_view(value)) + "'";
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::to_string(static_cast<std::int64_t>(value));
+  } else if constexpr (requires {
+                         { to_string(value) } -> std::convertible_to<std::string>;
+                       }) {
+    return to_string(value);
+  } else {
+    return "...";
+  }
+}
+
+template <class T>
+std::size_t value_hash(const T& value) {
+  if constexpr (requires {
+                  { std::hash<T>{}(value) } -> std::convertible_to<std::size_t>;
+                }) {
+    return std::hash<T>{}(value);
+  } else {
+    return 0;  // equal values still hash alike
+  }
+}
+
+template <class T>
+bool value_equal(const T& a, const T& b) {
+  if constexpr (std::is_empty_v<T>) {
+    return true;  // a function object without data is known by its type
+  } else if constexpr (std::is_same_v<T, Tensor>) {
+    return identical(a, b);
+  } else {
+    return static_cast<bool>(a == b);
+  }
+}
+
+template <class T>
+concept ComparableValue = std::is_empty_v<T> || std::is_same_v<T, Tensor> || std::equality_comparable<T>;
+
+// ---------------------------------------------------------------- the functions of a NodeType, by the shape of the
+// type
+
+template <class T>
+constexpr NodeType value_type() {
+  static_assert(!FieldAccess::mentions_fields<T>,
+                "this class derives from a module and must name its own fields with STRATA_FIELDS_EXTEND");
+  static_assert(
+      ComparableValue<T>,
+      "a field is neither a variable, nor a module (a struct with STRATA_FIELDS), nor a container of them, nor a value "
+      "with operator==");
+  static_assert(std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T>,
+                "a value that is a field of a module must be copyable: it is part of the graph definition");
+  NodeType type{Role::value, type_name<T>()};
+  type.copy = [](void* to, const void* from, PendingCopies&) { *static_cast<T*>(to) = *static_cast<const T*>(from); };
+  type.equal = [](const void* a, const void* b) {
+    return value_equal(*static_cast<const T*>(a), *static_cast<const T*>(b));
+  };
+  type.hash = [](const void* object) { return value_hash(*static_cast<const T*>(object)); };
+  type.text = [](const void* object) { return value_text(*static_cast<const T*>(object)); };
+  return type;
+}
+
+template <class T>
+constexpr NodeType variable_type() {
+  static_assert(std::is_same_v<typename T::strata_kind_self, T>,
+                "a kind of variable names itself in its body: struct Adapter : Param { STRATA_KIND(Adapter, Param) };");
+  NodeType type{Role::variable, T::strata_kind_name};
+  type.variable = [](void* object) -> Variable* { return static_cast<T*>(object); };
+  type.copy = [](void* to, const void* from, PendingCopies&) { *static_cast<T*>(to) = *static_cast<const T*>(from); };
+  return type;
+}
+
+template <class T>
+constexpr NodeType module_type() {
+  NodeType type{Role::group, type_name<T>()};
+  type.children = [](void* object, ChildVisitor& visitor) {
+    static constexpr auto order = FieldAccess::key_order<T>();
+    std::array<Node, order.size()> nodes;
+    std::size_t count = 0;
+    auto collect = [&](std::string_view, auto& member) { nodes[count++] = node_of(member); };
+    FieldAccess::each(*static_cast<T*>(object), collect);
+    for (const auto& [name, position] : order) visitor.child(name, nodes[position]);
+  };
+  type.copy = [](void* to, const void* from, PendingCopies& pending) {
+    std::array<const void*, FieldAccess::key_order<T>().size()> sources;
+    std::size_t count = 0;
+    auto collect = [&](std::string_view, auto& member) { sources[count++] = &member; };
+    FieldAccess::each(*const_cast<T*>(static_cast<const T*>(from)), collect);
+    count = 0;
+    auto copy = [&]<class M>(std::string_view, M& member) {
+      pending.entries.push_back({&member, sources[count++], &node_type<M>()});
+    };
+    FieldAccess::each(*static_cast<T*>(to), copy);
+  };
+  return type;
+}
+
+template <class T>
+struct ContainerType;  // container_types.h: one specialisation for each container
+
+template <class T>
+constexpr NodeType make_node_type() {
+  if constexpr (std::derived_from<T, Variable>) {
+    return variable_type<T>();
+  } else if constexpr (FieldAccess::names_fields<T>) {
+    return module_type<T>();
+  } else if constexpr (Contents<T>::is_container && holds_state<T>()) {
+    return ContainerType<T>::make();
+  } else {
+    return value_type<T>();
+  }
+}
+
+template <class T>
+const NodeType& node_type() {
+  static constexpr NodeType type = make_node_type<T>();
+  return type;
+}
+
+}  // namespace strata::internal
+
+#include "strata/state/internal/container_types.h"  // IWYU pragma: export

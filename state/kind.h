@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+namespace strata {
+
+// What a variable is for, as a value that exists at run time: a name and the kind it specialises. There is one object
+// for each kind, so kinds are compared by address.
+struct Kind {
+  const std::string_view name;
+  const Kind* const base;  // null for `Variable`, the root
+
+  Kind(std::string_view kind_name, const Kind* base_kind) : name(kind_name), base(base_kind) {}
+  Kind(const Kind&) = delete;
+  Kind& operator=(const Kind&) = delete;
+
+  // True for the kind itself and for every kind that specialises it.
+  [[nodiscard]] bool is_a(const Kind& other) const noexcept {
+    for (const Kind* kind = this; kind != nullptr; kind = kind->base) {
+      if (kind == &other) return true;
+    }
+    return false;
+  }
+};
+
+// The kind of a variable type: kind_of<Param>().
+template <class T>
+const Kind& kind_of() {
+  static_assert(
+      requires { requires std::is_same_v<typename T::strata_kind_self, T>; },
+      "a kind of variable names itself in its body: struct Adapter : Param { STRATA_KIND(Adapter, Param) };");
+  if constexpr (std::is_same_v<typename T::strata_kind_base, void>) {
+    static const Kind kind{T::strata_kind_name, nullptr};
+    return kind;
+  } else {
+    static const Kind kind{T::strata_kind_name, &kind_of<typename T::strata_kind_base>()};
+    return kind;
+  }
+}
+
+}  // namespace strata

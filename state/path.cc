@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/state/path.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <ostream>
+
+#include "strata/tensor/error.h"
+
+namespace strata {
+namespace {
+
+// An integer in its only spelling: no plus, no leading zeros, no minus zero, within 64 bits.
+std::optional<Index> parse_integer(std::string_view text) {
+  Index value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || std::to_string(value) != text) return std::nullopt;
+  return value;
+}
+
+bool needs_quotes(std::string_view text) {
+  return text.empty() || text.find_first_of("/'\\") != std::string_view::npos || parse_integer(text).has_value();
+}
+
+class PathReader {
+ public:
+  explicit PathReader(std::string_view text) : text_(text) {}
+
+  Path read() {
+    std::vector<Key> keys;
+    if (text_.empty()) return Path();
+    keys.push_back(read_key());
+    while (position_ < text_.size()) {
+      if (text_[position_] != '/') fail("expected a slash");
+      ++position_;
+      keys.push_back(read_key());
+    }
+    return Path(std::move(keys));
+  }
+
+ private:
+  Key read_key() {
+    if (position_ < text_.size() && text_[position_] == '\'') return read_quoted();
+    const std::size_t end = std::min(text_.find('/', position_), text_.size());
+    const std::string_view part = text_.substr(position_, end - position_);
+    if (part.empty()) fail("a key is missing (write '' for an empty one)");
+    if (const std::size_t bad = part.find_first_of("'\\"); bad != std::string_view::npos) {
+      position_ += bad;
+      fail("a key with quotes or backslashes must stand in single quotes");
+    }
+    position_ = end;
+    if (const std::optional<Index> integer = parse_integer(part)) return Key(*integer);
+    return Key(part);
+  }
+
+  Key read_quoted() {
+    std::string key;
+    for (++position_; position_ < text_.size(); ++position_) {
+      if (text_[position_] == '\'') {
+        ++position_;
+        return Key(std::move(key));
+      }
+      if (text_[position_] == '\\' && position_ + 1 < text_.size()) ++position_;
+      key += text_[position_];
+    }
+    fail("the closing quote is missing");
+  }
+
+  [[noreturn]] void fail(const char* what) const {
+    throw ValueError("[Path::parse] " + std::string(what) + " at character " + std::to_string(position_ + 1) +
+                     " of \"" + std::string(text_) + "\".");
+  }
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace
+
+std::string to_string(const Key& key) {
+  if (key.is_integer()) return std::to_string(key.integer());
+  if (!needs_quotes(key.text())) return key.text();
+  std::string quoted = "'";
+  for (const char c : key.text()) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::ostream& operator<<(std::ostream& out, const Key& key) { return out << to_string(key); }
+
+Path::Path(std::vector<Key> keys)
+    : keys_(keys.empty() ? nullptr : std::make_shared<const std::vector<Key>>(std::move(keys))) {}
+
+Path Path::parse(std::string_view text) { return PathReader(text).read(); }
+
+std::span<const Key> Path::keys() const noexcept {
+  return keys_ ? std::span<const Key>(*keys_) : std::span<const Key>();
+}
+
+Path Path::operator/(const Key& key) const {
+  std::vector<Key> all;
+  all.reserve(keys().size() + 1);
+  all.assign(begin(), end());
+  all.push_back(key);
+  return Path(std::move(all));
+}
+
+Path Path::operator/(const Path& rest) const {
+  if (rest.empty()) return *this;
+  std::vector<Key> all(begin(), end());
+  all.insert(all.end(), rest.begin(), rest.end());
+  return Path(std::move(all));
+}
+
+bool Path::starts_with(const Path& prefix) const noexcept {
+  return prefix.depth() <= depth() && std::equal(prefix.begin(), prefix.end(), begin());
+}
+
+std::strong_ordering Path::operator<=>(const Path& other) const noexcept {
+  if (keys_ == other.keys_) return std::strong_ordering::equal;
+  return std::lexicographical_compare_three_way(begin(), end(), other.begin(), other.end());
+}
+
+bool Path::operator==(const Path& other) const noexcept { return (*this <=> other) == std::strong_ordering::equal; }
+
+std::string to_string(const Path& path) {
+  std::string text;
+  for (const Key& key : path) {
+    if (&key != path.keys().data()) text += '/';
+    text += to_string(key);
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Path& path) { return out << to_string(path); }
+
+}  // namespace strata

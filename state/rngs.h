@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "strata/state/internal/node_of.h"
+#include "strata/tensor/random.h"
+
+namespace strata {
+
+// A named source of random keys: draw number n is fold_in(key, n). Its state, the key (uint32[2]) and the count of
+// draws (a uint32 scalar), is part of the module that holds it, tagged with the stream's name.
+struct RngStream {
+  RngStream() : RngStream("default", random::key(0)) {}
+  RngStream(std::string_view name, RandomKey stream_key);
+
+  // The next key; the count rises by one.
+  RandomKey draw();
+
+  // A stream of the same name that starts from the next key of this one.
+  [[nodiscard]] RngStream fork();
+
+  RngKey key;
+  RngCount count;
+
+  STRATA_FIELDS(key, count)
+};
+
+// Named streams of random keys: the same seeds give the same numbers as Flax's Rngs.
+//
+//   Rngs rngs(0);                    // the one stream `default`
+//   Rngs rngs(0, {{"dropout", 1}});  // and one of its own for dropout
+//
+// In a module its streams are its fields: `rngs/dropout/key`.
+class Rngs {
+ public:
+  using Seeds = std::initializer_list<std::pair<std::string_view, std::int64_t>>;
+
+  // Seeds outside 32 bits are taken modulo 2^32, as in JAX.
+  explicit Rngs(std::int64_t seed, Seeds named = {});
+
+  // Without a `default`: only names that are given can be drawn from.
+  explicit Rngs(Seeds named);
+
+  // The stream of that name, or `default`. Throws StateError if there is neither.
+  [[nodiscard]] RngStream& stream(std::string_view name);
+
+  // The next key of the stream of that name, or of `default`.
+  RandomKey draw(std::string_view name) { return stream(name).draw(); }
+
+  // New streams of the same names, each starting from the next key of its original.
+  [[nodiscard]] Rngs fork();
+
+ private:
+  friend struct internal::ContainerType<Rngs>;
+  std::map<std::string, RngStream, std::less<>> streams_;
+};
+
+}  // namespace strata

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "strata/state/path.h"
+#include "strata/state/variable.h"
+
+namespace strata {
+
+// Variables by their paths, in the order of the paths. A value: it holds the tensors that a module had when it was
+// taken, and writing to it never changes the module. The one currency of splits, gradients, optimizers and checkpoints.
+//
+// The paths form a tree: none continues another.
+class State {
+ public:
+  struct Entry {
+    Path path;
+    Variable variable;
+    bool operator==(const Entry&) const = default;
+  };
+
+  State() = default;
+
+  // Throws StateError that lists paths given twice and paths that continue another.
+  explicit State(std::vector<Entry> entries);
+  State(std::initializer_list<Entry> entries) : State(std::vector<Entry>(entries)) {}
+
+  [[nodiscard]] Index size() const noexcept { return static_cast<Index>(entries_.size()); }
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+  [[nodiscard]] auto begin() const noexcept { return entries_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return entries_.end(); }
+
+  // The variable at the path, or null.
+  [[nodiscard]] const Variable* find(const Path& path) const noexcept;
+  [[nodiscard]] Variable* find(const Path& path) noexcept;
+  [[nodiscard]] bool contains(const Path& path) const noexcept { return find(path) != nullptr; }
+
+  // The variable at the path. Throws StateError if there is none.
+  [[nodiscard]] const Variable& at(const Path& path) const;
+  [[nodiscard]] Variable& at(const Path& path);
+
+  // Puts the variable at the path, in place of one that is there.
+  // Throws StateError if the path continues another one, or another one continues it.
+  void set(const Path& path, Variable variable);
+
+  // Removes the variable at the path; returns whether there was one.
+  bool erase(const Path& path);
+
+  // Elements of all tensors, and their bytes.
+  [[nodiscard]] Index num_elements() const noexcept;
+  [[nodiscard]] std::size_t num_bytes() const noexcept;
+
+  bool operator==(const State&) const = default;
+
+ private:
+  [[nodiscard]] std::vector<Entry>::const_iterator lower_bound(const Path& path) const noexcept;
+  void check_neighbours(std::vector<Entry>::const_iterator place, const Path& path) const;
+
+  std::vector<Entry> entries_;
+};
+
+// All entries of all states. Throws StateError that lists the paths that several of them hold.
+[[nodiscard]] State merge_disjoint(std::span<const State> states);
+
+// One line for each variable: path, kind, element type and shape, tag.
+std::string to_string(const State& state);
+std::ostream& operator<<(std::ostream& out, const State& state);
+
+}  // namespace strata
