@@ -16,7 +16,7 @@ namespace strata::nn {
 // and printed.
 //
 //   nn::Initializer init = nn::initializers::he_normal();
-//   Tensor kernel = init(rngs.params(), Shape{128, 64});
+//   Tensor kernel = init(rngs.draw("params"), Shape{128, 64});
 //
 // The numbers are those of flax.nnx.initializers for the same key: bit for bit in float32, orthogonal matrices to 1e-6.
 // Of other floating types they are drawn in float32 and converted.
