@@ -14,15 +14,16 @@
 namespace strata {
 
 // A named source of random keys: draw number n is fold_in(key, n). Its state, the key (uint32[2]) and the count of
-// draws (a uint32 scalar), is part of the module that holds it, tagged with the stream's name.
+// draws (a uint32 scalar), is part of the module that holds it, both tagged with the stream's name.
 struct RngStream {
   RngStream() : RngStream("default", random::key(0)) {}
   RngStream(std::string_view name, RandomKey stream_key);
 
-  // The next key; the count rises by one.
+  // The next key; the count rises by one, and starts again at 0 after 2^32 draws. Throws StateError if the variables
+  // are not of the shapes and element types above.
   RandomKey draw();
 
-  // A stream of the same name that starts from the next key of this one.
+  // A stream with the same tags that starts from the next key of this one.
   [[nodiscard]] RngStream fork();
 
   RngKey key;
@@ -41,7 +42,8 @@ class Rngs {
  public:
   using Seeds = std::initializer_list<std::pair<std::string_view, std::int64_t>>;
 
-  // Seeds outside 32 bits are taken modulo 2^32, as in JAX.
+  // Seeds outside 32 bits are taken modulo 2^32, as in JAX. Throws ValueError if a name is given twice; `seed` is that
+  // of `default`.
   explicit Rngs(std::int64_t seed, Seeds named = {});
 
   // Without a `default`: only names that are given can be drawn from.
@@ -58,7 +60,27 @@ class Rngs {
 
  private:
   friend struct internal::ContainerType<Rngs>;
-  std::map<std::string, RngStream, std::less<>> streams_;
+  std::map<std::string, RngStream> streams_;
 };
+
+namespace internal {
+
+template <>
+struct Contents<Rngs> : ContentsOf<RngStream> {};
+
+// Streams under their names, as in a map.
+template <>
+struct ContainerType<Rngs> {
+  static constexpr NodeType make() {
+    NodeType type{Role::group, type_name<Rngs>()};
+    type.children = children;
+    type.copy = copy;
+    return type;
+  }
+  static void children(void* object, ChildVisitor& visitor);
+  static void copy(void* to, const void* from, PendingCopies& pending);
+};
+
+}  // namespace internal
 
 }  // namespace strata

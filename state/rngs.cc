@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/state/rngs.h"
+
+#include "strata/tensor/error.h"
+
+namespace strata {
+namespace {
+
+Tensor key_tensor(RandomKey key) { return tensor({key.high, key.low}); }
+
+// The names of the streams, for error messages.
+std::string names_of(const std::map<std::string, RngStream>& streams) {
+  std::string names;
+  for (const auto& [name, stream] : streams) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
+
+RngStream::RngStream(std::string_view name, RandomKey stream_key)
+    : key(key_tensor(stream_key), tagged(name)), count(scalar<std::uint32_t>(0), tagged(name)) {}
+
+RandomKey RngStream::draw() {
+  const Tensor& words = key.value();
+  const Tensor& draws = count.value();
+  if (words.dtype() != DType::uint32 || words.shape() != Shape{2} || draws.dtype() != DType::uint32 ||
+      draws.rank() != 0) {
+    throw StateError("[RngStream::draw] the stream holds " + describe(key) + " and " + describe(count) +
+                     "; it takes uint32[2] and uint32[].");
+  }
+  const RandomKey stream_key{words.data<std::uint32_t>()[0], words.data<std::uint32_t>()[1]};
+  const auto number = draws.item<std::uint32_t>();
+  count.set_value(scalar<std::uint32_t>(number + 1));
+  return random::fold_in(stream_key, number);
+}
+
+RngStream RngStream::fork() {
+  RngStream forked = *this;
+  forked.key.reset(key_tensor(draw()));
+  forked.count.reset(scalar<std::uint32_t>(0));
+  return forked;
+}
+
+Rngs::Rngs(std::int64_t seed, Seeds named) : Rngs(named) {
+  if (!streams_.try_emplace("default", "default", random::key(seed)).second) {
+    throw ValueError("[Rngs] the stream default has two seeds. Give its seed as the first argument alone.");
+  }
+}
+
+Rngs::Rngs(Seeds named) {
+  for (const auto& [name, seed] : named) {
+    if (!streams_.try_emplace(std::string(name), name, random::key(seed)).second) {
+      throw ValueError("[Rngs] the stream " + std::string(name) + " has two seeds. Name each stream once.");
+    }
+  }
+}
+
+RngStream& Rngs::stream(std::string_view name) {
+  auto found = streams_.find(std::string(name));
+  if (found == streams_.end()) found = streams_.find("default");
+  if (found == streams_.end()) {
+    throw StateError("[Rngs::stream] there is no stream " + std::string(name) +
+                     " and no default one; there are: " + names_of(streams_) + ". Give a seed for it, or for default.");
+  }
+  return found->second;
+}
+
+Rngs Rngs::fork() {
+  Rngs forked(Seeds{});
+  for (auto& [name, stream] : streams_) forked.streams_.emplace(name, stream.fork());
+  return forked;
+}
+
+void internal::ContainerType<Rngs>::children(void* object, ChildVisitor& visitor) {
+  auto& streams = static_cast<Rngs*>(object)->streams_;
+  node_type<std::map<std::string, RngStream>>().children(&streams, visitor);
+}
+
+void internal::ContainerType<Rngs>::copy(void* to, const void* from, PendingCopies& pending) {
+  node_type<std::map<std::string, RngStream>>().copy(&static_cast<Rngs*>(to)->streams_,
+                                                     &static_cast<const Rngs*>(from)->streams_, pending);
+}
+
+}  // namespace strata
