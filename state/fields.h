@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -42,11 +43,8 @@
     constexpr std::string_view list = #__VA_ARGS__;                                                                    \
     return ::strata::internal::split_names<::strata::internal::count_names(list)>(list);                               \
   }                                                                                                                    \
-  template <class F>                                                                                                   \
-  void strata_fields([[maybe_unused]] F&& visit) {                                                                     \
-    visit(__VA_ARGS__);                                                                                                \
-  }                                                                                                                    \
-  auto strata_types()->decltype(::strata::internal::member_types(__VA_ARGS__));
+  auto strata_tie() { return std::tie(__VA_ARGS__); }                                                                  \
+  auto strata_tie() const { return std::tie(__VA_ARGS__); }
 
 namespace strata::internal {
 
@@ -119,22 +117,38 @@ struct FieldAccess {
     using Base = typename T::StrataBase;
     bool all = true;
     if constexpr (!std::is_same_v<Base, NoBase>) all = all_fields<Base>(test);
-    return all && decltype(std::declval<T&>().strata_types())::all(test);
+    return all && all_of_tie(test, std::type_identity<decltype(std::declval<T&>().strata_tie())>{});
   }
 
   // Calls f(name, member) for every field, those of the base module first.
   template <class T, class F>
-  static void each(T& object, F& f) {
+  static void each(T& object, F&& f) {
     using Base = typename T::StrataBase;
     if constexpr (!std::is_same_v<Base, NoBase>) each<Base>(object, f);
-    object.T::strata_fields([&](auto&... members) {
-      static constexpr auto names = T::strata_names();
-      [[maybe_unused]] std::size_t i = 0;
-      (f(names[i++], members), ...);
-    });
+    each_together(f, static_cast<T&>(object));
+  }
+
+  // Calls f(name, members...) for every field that T itself names, with that member of all objects.
+  template <class F, class T, class... Same>
+  static void each_together(F&& f, T& object, Same&... others) {
+    static constexpr auto names = std::remove_const_t<T>::strata_names();
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (call_with<I>(f, names[I], object.T::strata_tie(), others.Same::strata_tie()...), ...);
+    }
+    (std::make_index_sequence<names.size()>());
   }
 
  private:
+  template <std::size_t I, class F, class... Tie>
+  static void call_with(F& f, std::string_view name, const Tie&... ties) {
+    f(name, std::get<I>(ties)...);
+  }
+
+  template <class Test, class... M>
+  static constexpr bool all_of_tie(Test test, std::type_identity<std::tuple<M...>>) {
+    return (test(std::type_identity<std::remove_reference_t<M>>{}) && ...);
+  }
+
   template <class T>
   static consteval std::size_t num_inherited() {
     using Base = typename T::StrataBase;

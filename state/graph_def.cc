@@ -93,6 +93,7 @@ std::size_t hash_graph(Node root) {
 std::string graph_text(Node root) {
   std::string text;
   for (const Record& record : records_of(root)) {
+    if (record.node.type != nullptr && record.node.type->role == Role::holder && record.number == 0) continue;
     text += std::string(2 * record.depth, ' ');
     if (record.depth != 0) text += to_string(record.key) + ": ";
     text += record_text(record) + '\n';

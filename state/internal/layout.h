@@ -43,12 +43,7 @@ constexpr std::size_t begin_of_members() {
 }
 
 template <class... M>
-struct MemberTypes {
-  template <class Test>
-  static constexpr bool all(Test test) {
-    return (test(std::type_identity<M>{}) && ...);
-  }
-};
+struct MemberTypes {};
 
 template <class... M>
 MemberTypes<M...> member_types(const M&...);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/nn/tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "strata/state/internal/walk.h"
+
+namespace strata::nn::internal {
+namespace {
+
+using strata::internal::Node;
+
+struct Line {
+  std::size_t depth;
+  std::string key;
+  std::string what;
+  Index elements;  // of all variables below
+};
+
+// Namespaces of std and of Strata tell a reader nothing here.
+std::string short_type(std::string_view type) {
+  std::string text(type);
+  for (const std::string_view prefix : {"std::__cxx11::", "std::", "strata::recurrent::", "strata::nn::", "strata::"}) {
+    for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+      text.erase(at, prefix.size());
+    }
+  }
+  return text;
+}
+
+class LineCollector final : public strata::internal::WalkHandler {
+ public:
+  void group(std::span<const Key> keys, Node node) override { add(keys, short_type(node.type->name), 0); }
+
+  void variable(std::span<const Key> keys, Variable& variable) override {
+    const std::string metadata = to_string(variable.metadata());
+    add(keys, describe(variable) + (metadata.empty() ? "" : "  " + metadata), variable.value().size());
+  }
+
+  void shared(std::span<const Key> keys, Node, Node, Index number, bool first) override {
+    if (first) {
+      first_path_[number] = to_string(Path(std::vector<Key>(keys.begin(), keys.end())));
+    } else {
+      add(keys, "the same as " + (number == 0 ? "the root" : first_path_[number]), 0);
+    }
+  }
+
+  std::vector<Line> lines;
+
+ private:
+  void add(std::span<const Key> keys, std::string what, Index elements) {
+    // Lines above on the way to the root are those whose depth is smaller than of all lines in between.
+    std::size_t depth = keys.size();
+    for (auto above = lines.rbegin(); elements != 0 && above != lines.rend() && depth > 0; ++above) {
+      if (above->depth >= depth) continue;
+      above->elements += elements;
+      depth = above->depth;
+    }
+    lines.push_back({keys.size(), keys.empty() ? "" : to_string(keys.back()), std::move(what), elements});
+  }
+
+  std::map<Index, std::string> first_path_;
+};
+
+// The strokes before each line. Seen from the last line up, a level is open while a later line of that depth is to
+// come.
+std::vector<std::string> strokes(const std::vector<Line>& lines) {
+  std::vector<std::string> result(lines.size());
+  std::vector<bool> open;
+  for (std::size_t i = lines.size(); i-- > 0;) {
+    const std::size_t depth = lines[i].depth;
+    open.resize(depth + 1, false);
+    for (std::size_t level = 1; level < depth; ++level) result[i] += open[level] ? "│  " : "   ";
+    if (depth > 0) result[i] += open[depth] ? "├─ " : "└─ ";
+    open[depth] = true;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string tree_text(Node root) {
+  LineCollector collector;
+  strata::internal::walk(root, collector);
+  const std::vector<Line>& lines = collector.lines;
+  const std::vector<std::string> before = strokes(lines);
+  std::size_t key_width = 0;
+  std::size_t what_width = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    key_width = std::max(key_width, 3 * lines[i].depth + lines[i].key.size());
+    what_width = std::max(what_width, lines[i].what.size());
+  }
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t used = 3 * lines[i].depth + lines[i].key.size();
+    text += fmt::format("{}{}{}  {:<{}}  {:>9}\n", before[i], lines[i].key, std::string(key_width - used, ' '),
+                        lines[i].what, what_width, lines[i].elements);
+  }
+  return text;
+}
+
+}  // namespace strata::nn::internal

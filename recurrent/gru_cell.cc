@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/gru_cell.h"
+
+#include "strata/recurrent/internal/cell_checks.h"
+#include "strata/tensor/arithmetic.h"
+#include "strata/tensor/create.h"
+#include "strata/tensor/linear_algebra.h"
+#include "strata/tensor/manipulate.h"
+
+namespace strata::recurrent {
+namespace {
+
+Index checked(Index in_features, Index hidden_features) {
+  internal::check_sizes("GRUCell", in_features, hidden_features);
+  return in_features;
+}
+
+// The part of n that comes from the state, reset before the product.
+Tensor reset_before_product(const nn::Linear& dense_h, const Tensor& r, const Tensor& h) {
+  const Index hidden = dense_h.kernel.value().size(0);
+  const Tensor product = matmul(r * h, slice_axis(dense_h.kernel, 1, 2 * hidden, 3 * hidden));
+  return dense_h.bias ? product + dense_h.bias->value().slice(2 * hidden, 3 * hidden) : product;
+}
+
+}  // namespace
+
+GRUCell::GRUCell(Index in_features, Index hidden_features, Rngs& rngs, const GRUOptions& gru_options)
+    : dense_i{checked(in_features, hidden_features),
+              3 * hidden_features,
+              rngs,
+              {.kernel_init = gru_options.kernel_init,
+               .bias_init = gru_options.bias_init,
+               .param_dtype = gru_options.param_dtype}},
+      dense_h{hidden_features,
+              3 * hidden_features,
+              rngs,
+              {.use_bias = gru_options.recurrent_bias,
+               .kernel_init = gru_options.recurrent_kernel_init,
+               .bias_init = gru_options.bias_init,
+               .param_dtype = gru_options.param_dtype}},
+      options(gru_options) {}
+
+Step<HiddenCarry> GRUCell::operator()(const Carry& carry, const Tensor& x) const {
+  internal::check_input("GRUCell", x, dense_i.kernel.value().size(0));
+  internal::check_carry("GRUCell", "h", carry.h, x, dense_h.kernel.value().size(0));
+  const std::vector<Tensor> from_x = split_axis(dense_i(x), 3, -1);
+  const std::vector<Tensor> from_h = split_axis(dense_h(carry.h), 3, -1);
+  const Tensor r = options.gate(from_x[0] + from_h[0]);
+  const Tensor z = options.gate(from_x[1] + from_h[1]);
+  const Tensor state_part =
+      options.form == GRUForm::reset_after ? r * from_h[2] : reset_before_product(dense_h, r, carry.h);
+  const Tensor n = options.activation(from_x[2] + state_part);
+  const Tensor h = (1.0 - z) * n + z * carry.h;
+  return {{.h = h}, h};
+}
+
+HiddenCarry GRUCell::initial_carry(const Shape& input) const {
+  return {.h = zeros(internal::carry_shape("GRUCell", input, dense_h.kernel.value().size(0)), options.param_dtype)};
+}
+
+std::optional<internal::FusedCell> GRUCell::fused() const {
+  const bool standard = options.form == GRUForm::reset_after && options.gate == static_cast<Activation>(sigmoid) &&
+                        options.activation == static_cast<Activation>(strata::tanh);
+  if (!standard) return std::nullopt;
+  internal::FusedCell cell{.kind = internal::CellKind::gru,
+                           .input = dense_i.kernel.value().size(0),
+                           .hidden = dense_h.kernel.value().size(0)};
+  cell.input_kernel = cell.add_columns(dense_i.kernel, 3);
+  cell.input_bias = cell.add_columns(dense_i.bias.value(), 3);
+  cell.recurrent_kernel = cell.add_columns(dense_h.kernel, 3);
+  if (dense_h.bias) cell.recurrent_bias = cell.add_columns(*dense_h.bias, 3);
+  return cell;
+}
+
+}  // namespace strata::recurrent

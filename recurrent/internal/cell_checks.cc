@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/internal/cell_checks.h"
+
+#include "strata/tensor/error.h"
+
+namespace strata::recurrent::internal {
+
+void check_sizes(const char* cell, Index in_features, Index hidden_features) {
+  if (in_features > 0 && hidden_features > 0) return;
+  throw ShapeError("[" + std::string(cell) + "] sizes must be positive: in_features " + std::to_string(in_features) +
+                   ", hidden_features " + std::to_string(hidden_features) + ".");
+}
+
+void check_input(const char* cell, const Tensor& x, Index in_features) {
+  if (x.rank() > 0 && x.size(-1) == in_features) return;
+  throw ShapeError("[" + std::string(cell) + "] x is " + describe(x) + ", expected [*batch, " +
+                   std::to_string(in_features) + "].");
+}
+
+void check_carry(const char* cell, const char* part, const Tensor& value, const Tensor& x, Index hidden) {
+  const Shape expected = carry_shape(cell, x.shape(), hidden);
+  if (value.shape() == expected) return;
+  throw ShapeError("[" + std::string(cell) + "] part `" + part + "` of the carry is " + describe(value) +
+                   ", expected shape " + to_string(expected) + " for x of shape " + to_string(x.shape()) + ".");
+}
+
+Shape carry_shape(const char* cell, const Shape& input, Index hidden) {
+  if (input.rank() == 0) {
+    throw ShapeError("[" + std::string(cell) + "] the input shape [] has no feature axis.");
+  }
+  return input.axes(0, input.rank() - 1).append(Shape{hidden});
+}
+
+}  // namespace strata::recurrent::internal

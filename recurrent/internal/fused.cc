@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/internal/fused.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "strata/recurrent/internal/sequence.h"
+#include "strata/tensor/create.h"
+#include "strata/tensor/error.h"
+#include "strata/tensor/gradient.h"
+
+namespace strata::recurrent::internal {
+namespace {
+
+template <class T>
+using Pointers = std::vector<T*>;  // the elements of FusedCell::tensors, or of their gradients
+
+template <class T>
+Matrix<T> kernel_at(const FusedCell& cell, const Pointers<T>& pointers, const GateSource& source) {
+  if (source.tensor < 0) return {};
+  const auto index = static_cast<std::size_t>(source.tensor);
+  return {pointers[index] + source.column, cell.tensors[index].size(-1)};
+}
+
+template <class T>
+T* bias_at(const Pointers<T>& pointers, const GateSource& source) {
+  return source.tensor < 0 ? nullptr : pointers[static_cast<std::size_t>(source.tensor)] + source.column;
+}
+
+template <class T>
+GateArrays<T> gate_arrays(const FusedCell& cell, const Pointers<T>& pointers) {
+  GateArrays<T> arrays;
+  for (std::size_t gate = 0; gate < 4; ++gate) {
+    arrays.input[gate] = kernel_at(cell, pointers, cell.input_kernel[gate]);
+    arrays.recurrent[gate] = kernel_at(cell, pointers, cell.recurrent_kernel[gate]);
+    arrays.input_bias[gate] = bias_at(pointers, cell.input_bias[gate]);
+    arrays.recurrent_bias[gate] = bias_at(pointers, cell.recurrent_bias[gate]);
+  }
+  return arrays;
+}
+
+template <class T>
+GateArrays<const T> weights_of(const FusedCell& cell) {
+  Pointers<const T> pointers;
+  for (const Tensor& tensor : cell.tensors) pointers.push_back(tensor.data<T>().data());
+  return gate_arrays(cell, pointers);
+}
+
+// Where a row's steps are: batch axes are outside or inside of the time axis.
+template <class T>
+SequenceView<T> view(T* data, const FusedCall& call, Index features) {
+  const Index rows = call.axes.batch.num_elements();
+  if (call.time_major) return {data, features, rows * features};
+  return {data, call.axes.time * features, features};
+}
+
+SequenceShape shape_of(const FusedCall& call) {
+  const Padding padding = call.padding_output == PaddingOutput::keep   ? Padding::compute
+                          : call.padding_output == PaddingOutput::zero ? Padding::zero
+                                                                       : Padding::repeat_last;
+  return {.rows = call.axes.batch.num_elements(),
+          .steps = call.axes.time,
+          .lengths = call.lengths ? call.lengths->data<Index>().data() : nullptr,
+          .reverse = call.reverse,
+          .keep_order = call.keep_order,
+          .padding = padding};
+}
+
+template <class T>
+Matrix<const T> rows_of(const std::optional<Tensor>& carry, Index hidden) {
+  if (!carry) return {};
+  return {carry->data<T>().data(), hidden};
+}
+
+template <class T>
+Matrix<T> rows_to_write(std::optional<Tensor>& carry, Index hidden) {
+  if (!carry) return {};
+  return {carry->mutable_data<T>().data(), hidden};
+}
+
+// What the backward pass needs of the forward pass.
+template <class T>
+struct Saved {
+  FusedCell cell;
+  FusedCall call;
+  PackedWeights<T> weights;
+  Tape<T> tape;
+  bool x_tracked;
+};
+
+template <class T>
+std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> given) {
+  const Index hidden = saved.cell.hidden;
+  const FusedCall& call = saved.call;
+  pack_transposed(saved.weights, weights_of<T>(saved.cell));
+
+  Cotangents<T> cotangents;
+  if (given[0]) cotangents.y = view(given[0]->template data<T>().data(), call, hidden);
+  cotangents.carry.h = rows_of<T>(given[1], hidden);
+  if (call.c) cotangents.carry.c = rows_of<T>(given[2], hidden);
+
+  std::vector<Cotangent> result;
+  Gradients<T> gradients;
+  if (saved.x_tracked) {
+    result.push_back(zeros_like(call.x));
+    gradients.x = view(result.back()->template mutable_data<T>().data(), call, saved.cell.input);
+  } else {
+    result.emplace_back();
+  }
+  result.push_back(zeros_like(call.h));
+  gradients.initial.h = rows_to_write<T>(result.back(), hidden);
+  if (call.c) {
+    result.push_back(zeros_like(*call.c));
+    gradients.initial.c = rows_to_write<T>(result.back(), hidden);
+  }
+  Pointers<T> pointers;
+  for (const Tensor& tensor : saved.cell.tensors) {
+    result.push_back(zeros_like(tensor));
+    pointers.push_back(result.back()->template mutable_data<T>().data());
+  }
+  gradients.weights = gate_arrays(saved.cell, pointers);
+  backward(saved.weights, saved.tape, view(call.x.data<T>().data(), call, saved.cell.input), cotangents, gradients);
+  return result;
+}
+
+template <class T>
+FusedResult run(const FusedCell& cell, const FusedCall& call) {
+  const Index hidden = cell.hidden;
+  const DType dtype = dtype_of<T>;
+  std::vector<Tensor> inputs{call.x, call.h};
+  if (call.c) inputs.push_back(*call.c);
+  inputs.insert(inputs.end(), cell.tensors.begin(), cell.tensors.end());
+  const bool tracked = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.is_tracked(); });
+
+  auto saved = std::make_shared<Saved<T>>(
+      Saved<T>{cell, call, PackedWeights<T>(CellShape{cell.kind, cell.input, hidden, cell.residual}), Tape<T>{},
+               call.x.is_tracked()});
+  pack(saved->weights, weights_of<T>(cell));
+
+  std::vector<Index> y_sizes(call.x.shape().begin(), call.x.shape().end());
+  y_sizes.back() = hidden;
+  Tensor y = Tensor::uninitialized(Shape(y_sizes), dtype);
+  std::optional<Tensor> h = Tensor::uninitialized(call.h.shape(), dtype);
+  std::optional<Tensor> c;
+  if (call.c) c = Tensor::uninitialized(call.c->shape(), dtype);
+  const CarryView<const T> initial{rows_of<T>(call.h, hidden), rows_of<T>(call.c, hidden)};
+  const CarryView<T> final_carry{rows_to_write<T>(h, hidden), rows_to_write<T>(c, hidden)};
+  forward(saved->weights, shape_of(call), view(call.x.data<T>().data(), call, cell.input), initial,
+          view(y.mutable_data<T>().data(), call, hidden), final_carry, tracked ? &saved->tape : nullptr);
+
+  std::vector<Tensor> outputs{y, *h};
+  if (c) outputs.push_back(*c);
+  if (tracked) {
+    outputs = differentiable(std::move(outputs), inputs,
+                             [saved](std::span<const Cotangent> given) { return backward_of(*saved, given); });
+  }
+  return {outputs[0], outputs[1], c ? std::optional<Tensor>(outputs[2]) : std::nullopt};
+}
+
+}  // namespace
+
+GateSource FusedCell::add(Tensor tensor) {
+  tensors.push_back(std::move(tensor));
+  return {static_cast<int>(tensors.size()) - 1, 0};
+}
+
+std::array<GateSource, 4> FusedCell::add_columns(Tensor tensor, int gates) {
+  const GateSource first = add(std::move(tensor));
+  std::array<GateSource, 4> sources;
+  for (int gate = 0; gate < gates; ++gate) sources[static_cast<std::size_t>(gate)] = {first.tensor, gate * hidden};
+  return sources;
+}
+
+bool fused_takes(const FusedCell& cell, const Tensor& x) {
+  if (x.dtype() != DType::float32 && x.dtype() != DType::float64) return false;
+  return std::all_of(cell.tensors.begin(), cell.tensors.end(), [&](const Tensor& t) { return t.dtype() == x.dtype(); });
+}
+
+FusedResult run_fused(const FusedCell& cell, const FusedCall& call) {
+  if (call.x.size(-1) != cell.input) {
+    throw ShapeError("[scan] the cell takes " + std::to_string(cell.input) + " input features, x is " +
+                     describe(call.x) + ".");
+  }
+  return call.x.dtype() == DType::float32 ? run<float>(cell, call) : run<double>(cell, call);
+}
+
+}  // namespace strata::recurrent::internal

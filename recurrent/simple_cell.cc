@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/simple_cell.h"
+
+#include "strata/recurrent/internal/cell_checks.h"
+#include "strata/tensor/arithmetic.h"
+#include "strata/tensor/create.h"
+
+namespace strata::recurrent {
+namespace {
+
+Index checked(Index in_features, Index hidden_features) {
+  internal::check_sizes("SimpleCell", in_features, hidden_features);
+  return hidden_features;
+}
+
+}  // namespace
+
+SimpleCell::SimpleCell(Index in_features, Index hidden_features, Rngs& rngs, const SimpleCellOptions& cell_options)
+    : dense_h{checked(in_features, hidden_features),
+              hidden_features,
+              rngs,
+              {.use_bias = false,
+               .kernel_init = cell_options.recurrent_kernel_init,
+               .param_dtype = cell_options.param_dtype}},
+      dense_i{in_features,
+              hidden_features,
+              rngs,
+              {.kernel_init = cell_options.kernel_init,
+               .bias_init = cell_options.bias_init,
+               .param_dtype = cell_options.param_dtype}},
+      options(cell_options) {}
+
+Step<HiddenCarry> SimpleCell::operator()(const Carry& carry, const Tensor& x) const {
+  internal::check_input("SimpleCell", x, dense_i.kernel.value().size(0));
+  internal::check_carry("SimpleCell", "h", carry.h, x, dense_h.kernel.value().size(0));
+  const Tensor sum = dense_i(x) + dense_h(carry.h);
+  const Tensor h = options.activation(options.residual ? sum + carry.h : sum);
+  return {{.h = h}, h};
+}
+
+HiddenCarry SimpleCell::initial_carry(const Shape& input) const {
+  return {.h = zeros(internal::carry_shape("SimpleCell", input, dense_h.kernel.value().size(0)), options.param_dtype)};
+}
+
+std::optional<internal::FusedCell> SimpleCell::fused() const {
+  const bool is_tanh = options.activation == static_cast<Activation>(strata::tanh);
+  if (!is_tanh && options.activation != static_cast<Activation>(relu)) return std::nullopt;
+  internal::FusedCell cell{.kind = is_tanh ? internal::CellKind::simple_tanh : internal::CellKind::simple_relu,
+                           .input = dense_i.kernel.value().size(0),
+                           .hidden = dense_h.kernel.value().size(0),
+                           .residual = options.residual};
+  cell.input_kernel = cell.add_columns(dense_i.kernel, 1);
+  cell.input_bias = cell.add_columns(dense_i.bias.value(), 1);
+  cell.recurrent_kernel = cell.add_columns(dense_h.kernel, 1);
+  return cell;
+}
+
+}  // namespace strata::recurrent

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "strata/state/kind.h"
+
+namespace strata {
+
+// The kind of that name, or null if none is known. Known are the kinds of variable.h and those registered.
+[[nodiscard]] const Kind* find_kind(std::string_view name);
+
+// Makes a kind of one's own known by its name, for what names kinds in text, such as checkpoints:
+//
+//   struct Adapter : Param { STRATA_KIND(Adapter, Param) };
+//   strata::register_kind(strata::kind_of<Adapter>());
+//
+// Once is enough, again does no harm. Throws ValueError if another kind has the name.
+void register_kind(const Kind& kind);
+
+}  // namespace strata
