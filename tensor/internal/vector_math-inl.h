@@ -162,7 +162,8 @@ template <class D, class V>
 HWY_INLINE Fraction<V> TanhFraction(D d, V x) {
   using T = hn::TFromD<D>;
   if constexpr (sizeof(T) == sizeof(float)) {
-    x = Clamp(d, x, -9.0F, 9.0F);
+    // At 9.3 the fraction, were it not limited, would be above 1 by two units: infinity gives 1 exactly.
+    x = Clamp(d, x, -9.3F, 9.3F);
     const V x2 = hn::Mul(x, x);
     constexpr float p[] = {0.999999979906F, 0.133809832024F, 0.0034955341384F, 2.06080741609e-5F, 1.33530825226e-8F};
     constexpr float q[] = {1.0F, 0.467142989917F, 0.0258767858019F, 0.000328554105725F, 7.77594841126e-7F};
