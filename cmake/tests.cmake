@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 include(GoogleTest)
 
-# strata_test(<folder>): the executable <folder>_tests of tests/<folder>/*_test.cc, linked with the folder's library alone, so
-# that tests keep to the arrows as well. Suites with "Property" in their name get the label property, others the label unit.
+# strata_test(<folder> [<library>]): the executable <folder>_tests of tests/<folder>/*_test.cc. It is linked with the library of
+# the folder's name alone, so that tests keep to the arrows too, unless another is named. Suites with "Property" in their name
+# get the label property, others the label unit.
 function(strata_test folder)
+  set(library strata::${folder})
+  if(ARGC GREATER 1)
+    set(library ${ARGV1})
+  endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*_test.cc)
-  if(NOT sources OR NOT TARGET strata::${folder})
+  if(NOT sources OR NOT TARGET ${library})
     return()
   endif()
   set(target ${folder}_tests)
   add_executable(${target} ${sources})
   strata_compile_options(${target})
   target_link_libraries(${target} PRIVATE
-    strata::${folder} strata_test_support GTest::gmock GTest::gtest_main rapidcheck_gtest)
+    ${library} strata_test_support GTest::gmock GTest::gtest_main rapidcheck_gtest)
   gtest_discover_tests(${target} TEST_FILTER "-*Property*" TEST_PREFIX ${folder}. TEST_LIST ${target}_unit
     DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit)
   gtest_discover_tests(${target} TEST_FILTER "*Property*" TEST_PREFIX ${folder}. TEST_LIST ${target}_property
