@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/optim/internal/per_element.h"
+
+#include "strata/tensor/create.h"
+
+namespace strata::optim::internal {
+namespace {
+
+Index take_count(Tensor& count) {
+  std::int32_t& value = count.mutable_data<std::int32_t>()[0];
+  return value++;
+}
+
+}  // namespace
+
+Memory PerElementRule::init(std::span<const Tensor> params) const {
+  Memory memory;
+  if (layout_.count) memory.scalars.push_back({*layout_.count, scalar(std::int32_t{0})});
+  if (!learning_rate_.is_constant()) memory.scalars.push_back({layout_.schedule_count, scalar(std::int32_t{0})});
+  for (const SlotSpec& spec : layout_.slots) {
+    Memory::Slot slot{spec.path, {}};
+    for (const Tensor& param : params) slot.values.push_back(full_like(param, spec.initial));
+    memory.slots.push_back(std::move(slot));
+  }
+  return memory;
+}
+
+StepFacts PerElementRule::begin_step(Memory& memory) const {
+  StepFacts facts{.learning_rate = 0, .number = 1};
+  std::size_t next = 0;
+  if (layout_.count) facts.number = take_count(memory.scalars[next++].value) + 1;
+  facts.learning_rate = learning_rate_(learning_rate_.is_constant() ? 0 : take_count(memory.scalars[next].value));
+  return facts;
+}
+
+void PerElementRule::update(std::span<Tensor> updates, Memory& memory, std::span<const Tensor> params) const {
+  const StepFacts facts = begin_step(memory);
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    if (updates[i].dtype() == DType::float64) {
+      update_one<double>(facts, updates[i], memory, i, params[i]);
+    } else {
+      update_one<float>(facts, updates[i], memory, i, params[i]);
+    }
+  }
+}
+
+template <class T>
+void PerElementRule::update_one(const StepFacts& facts, Tensor& update, Memory& memory, std::size_t index,
+                                const Tensor& param) const {
+  const DType stored = update.dtype();
+  Tensor wide = std::move(update).astype(dtype_of<T>);
+  update = Tensor();  // so that the elements are not shared, and are written in place
+  const Tensor wide_param = param.astype(dtype_of<T>);
+  SlotPointers<T> pointers{};
+  for (std::size_t s = 0; s < memory.slots.size(); ++s) {
+    Tensor& value = memory.slots[s].values[index];
+    value = value.astype(dtype_of<T>);
+    pointers[s] = value.template mutable_data<T>().data();
+  }
+  run(facts, wide.size(), wide.mutable_data<T>().data(), wide_param.template data<T>().data(), pointers);
+  update = wide.astype(stored);
+  for (Memory::Slot& slot : memory.slots) slot.values[index] = slot.values[index].astype(stored);
+}
+
+}  // namespace strata::optim::internal

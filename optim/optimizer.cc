@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/optim/optimizer.h"
+
+#include "strata/filters/split.h"
+#include "strata/state/internal/listing.h"
+#include "strata/tensor/error.h"
+
+namespace strata::optim {
+namespace {
+
+using strata::internal::Leaf;
+
+// What does not fit, for an error.
+std::string misfit(const Path& path, const Shape& shape, DType dtype, const Tensor& got) {
+  return to_string(path) + " (expected " + std::string(name(dtype)) + to_string(shape) + ", got " + describe(got) + ")";
+}
+
+void throw_if_any(const std::vector<std::string>& offenders, const char* what) {
+  if (offenders.empty()) return;
+  throw StateError("[Optimizer::update] " + std::string(what) + ": " + strata::internal::list_offenders(offenders) +
+                   ". Nothing was changed.");
+}
+
+// Holds values taken out of variables, and puts them back however the step ends: while they are out, nobody else holds
+// them, and they are updated in place.
+struct TakenValues {
+  explicit TakenValues(const std::vector<Variable*>& from) : variables(from) {
+    values.reserve(variables.size());
+    for (Variable* variable : variables) {
+      values.push_back(variable->value());
+      variable->reset(Tensor());
+    }
+  }
+  TakenValues(const TakenValues&) = delete;
+  TakenValues& operator=(const TakenValues&) = delete;
+  ~TakenValues() {
+    for (std::size_t i = 0; i < variables.size(); ++i) variables[i]->reset(std::move(values[i]));
+  }
+
+  const std::vector<Variable*>& variables;
+  std::vector<Tensor> values;
+};
+
+}  // namespace
+
+Optimizer::Optimizer(const Leaves& leaves, Transformation transformation, Filter wrt)
+    : transformation_(std::move(transformation)), wrt_(std::move(wrt)) {
+  std::vector<Tensor> values;
+  for (const Leaf& leaf : leaves) {
+    if (!wrt_(leaf.path, *leaf.variable)) continue;
+    const Tensor& value = leaf.variable->value();
+    if (!is_floating(value.dtype())) {
+      throw DTypeError("[Optimizer] " + to_string(leaf.path) + " (" + describe(*leaf.variable) +
+                       ") is not floating and cannot be trained. Leave it out of the filter.");
+    }
+    values.push_back(value);
+    targets_.push_back({leaf.path, value.shape(), value.dtype()});
+  }
+  if (targets_.empty()) {
+    throw FilterError("[Optimizer] the filter `" + to_string(wrt_) + "` takes none of the module's " +
+                      std::to_string(leaves.size()) + " variables.");
+  }
+  memory_ = transformation_.rule().init(values);
+}
+
+std::vector<Variable*> Optimizer::find_variables(const Leaves& leaves) const {
+  std::vector<Variable*> found;
+  std::vector<std::string> offenders;
+  auto leaf = leaves.begin();
+  for (const Target& target : targets_) {
+    while (leaf != leaves.end() && leaf->path < target.path) ++leaf;
+    if (leaf == leaves.end() || leaf->path != target.path) {
+      offenders.push_back(to_string(target.path) + " (missing)");
+      continue;
+    }
+    const Tensor& value = leaf->variable->value();
+    if (value.shape() != target.shape || value.dtype() != target.dtype) {
+      offenders.push_back(misfit(target.path, target.shape, target.dtype, value));
+    }
+    found.push_back(leaf->variable);
+  }
+  throw_if_any(offenders, "the module is not the one that the optimizer was made for");
+  return found;
+}
+
+std::vector<Tensor> Optimizer::find_gradients(const State& gradients) const {
+  std::vector<Tensor> found;
+  std::vector<std::string> offenders;
+  for (const Target& target : targets_) {
+    const Variable* gradient = gradients.find(target.path);
+    if (gradient == nullptr) {
+      offenders.push_back(to_string(target.path) + " (missing)");
+      continue;
+    }
+    const Tensor& value = gradient->value();
+    if (value.shape() != target.shape || value.dtype() != target.dtype) {
+      offenders.push_back(misfit(target.path, target.shape, target.dtype, value));
+    }
+    found.push_back(value);
+  }
+  throw_if_any(offenders, "the gradients do not fit the parameters");
+  return found;
+}
+
+void Optimizer::update_leaves(const Leaves& leaves, const State& gradients) {
+  const std::vector<Variable*> variables = find_variables(leaves);
+  std::vector<Tensor> updates = find_gradients(gradients);
+  TakenValues taken(variables);
+  transformation_.rule().step(taken.values, std::move(updates), memory_);
+  ++step_;
+}
+
+template <class F>
+void Optimizer::for_each_memory(Memory& memory, const Path& prefix, const std::vector<Target>& targets, F&& f) {
+  for (Memory::Scalar& scalar : memory.scalars) f(prefix / scalar.path, kind_of<OptArray>(), scalar.value);
+  for (Memory::Slot& slot : memory.slots) {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      f(prefix / slot.path / targets[i].path, kind_of<OptVariable>(), slot.values[i]);
+    }
+  }
+  for (std::size_t i = 0; i < memory.links.size(); ++i) {
+    for_each_memory(memory.links[i], prefix / Key(i), targets, f);
+  }
+}
+
+State Optimizer::state() const {
+  std::vector<State::Entry> entries;
+  entries.push_back({Path{"step"}, OptState(scalar(static_cast<std::uint32_t>(step_)))});
+  Memory memory = memory_;
+  for_each_memory(memory, Path{"opt_state"}, targets_, [&](Path path, const Kind& kind, const Tensor& value) {
+    entries.push_back({std::move(path), Variable(kind, value)});
+  });
+  return State(std::move(entries));
+}
+
+void Optimizer::set_state(const State& state) {
+  State expected = this->state();
+  std::vector<Leaf> leaves;
+  for (const auto& [path, variable] : expected) leaves.push_back({path, expected.find(path)});
+  strata::internal::check_fit(leaves, state, strata::internal::Coverage::whole, "Optimizer::set_state");
+  for_each_memory(memory_, Path{"opt_state"}, targets_,
+                  [&](const Path& path, const Kind&, Tensor& value) { value = state.at(path).value(); });
+  step_ = state.at({"step"}).value().item<Index>();
+}
+
+}  // namespace strata::optim
