@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include "strata/tensor/shape.h"
+
+namespace strata::recurrent::internal {
+
+// Uninitialised bytes, aligned for every vector instruction set; from 1 MiB on at 2 MiB and in huge pages where the
+// system grants them.
+[[nodiscard]] void* allocate_aligned(std::size_t bytes);
+void free_aligned(void* bytes, std::size_t size) noexcept;
+
+// An array of numbers for kernels. Growing discards the contents; shrinking keeps the memory.
+template <class T>
+class AlignedArray {
+ public:
+  AlignedArray() = default;
+  explicit AlignedArray(Index size) { resize(size); }
+
+  void resize(Index size) {
+    if (size > capacity_) {
+      data_.reset();
+      const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
+      data_ = {static_cast<T*>(allocate_aligned(bytes)), Deleter{bytes}};
+      capacity_ = size;
+    }
+    size_ = size;
+  }
+  void fill_zero() { std::fill_n(data_.get(), size_, T{0}); }
+
+  [[nodiscard]] T* data() noexcept { return data_.get(); }
+  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
+  [[nodiscard]] Index size() const noexcept { return size_; }
+
+ private:
+  struct Deleter {
+    std::size_t bytes = 0;
+    void operator()(T* data) const noexcept { free_aligned(data, bytes); }
+  };
+
+  std::unique_ptr<T[], Deleter> data_;
+  Index size_ = 0;
+  Index capacity_ = 0;
+};
+
+}  // namespace strata::recurrent::internal

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "strata/recurrent/internal/aligned_array.h"
+#include "strata/recurrent/internal/packed_weights.h"
+#include "strata/recurrent/internal/row_order.h"
+#include "strata/tensor/shape.h"
+
+// A whole recurrent sequence as one operation, on raw memory: LSTM, GRU and the simple cell, float and double, forward
+// and backward. Nothing is checked here.
+//
+//   lstm    i, f, g, o:  c' = s(f) c + s(i) tanh(g)                              h' = s(o) tanh(c')
+//   gru     r, z, n:     m = tanh(x Wn + bn + s(r) (h Rn + cn))                  h' = (1 - s(z)) m + s(z) h
+//   simple               h' = tanh or relu of (x W + b + h R + c [+ h])
+//
+// where each gate is x W + b + h R + c and s is the logistic function.
+//
+// Every element of every result is one sum in an order that depends on the shape alone: results are the same, bit for
+// bit, for every number of threads; and of the forward pass also for every batch around a row, and step by step as in
+// one call.
+
+namespace strata::recurrent::internal {
+
+// Features of row b at step t start at data + b * row_stride + t * step_stride. Null data: absent.
+template <class T>
+struct SequenceView {
+  T* data = nullptr;
+  Index row_stride = 0;
+  Index step_stride = 0;
+};
+
+// The carry of all rows, in the caller's order; h and c are [rows, hidden]. Null data: absent (zero where it is read).
+template <class T>
+struct CarryView {
+  Matrix<T> h;
+  Matrix<T> c;
+};
+
+// What a forward pass leaves for the backward pass over the same sequence.
+template <class T>
+struct Tape {
+  RowOrder order;
+  AlignedArray<T> states;   // the initial states, then those of all pairs: [rows + pairs, state stride]
+  AlignedArray<T> records;  // [block][pair][saved][lanes]
+};
+
+// Runs the sequence. x is [rows, steps, input] and y [rows, steps, hidden], each with its own strides; y must not
+// overlap x. `final_carry` gets each row's carry after its last valid step; a row of length 0 keeps its initial carry.
+// With a tape, what the backward pass needs is kept in it.
+template <class T>
+void forward(const PackedWeights<T>& weights, const SequenceShape& shape, SequenceView<const T> x,
+             const CarryView<const T>& initial, SequenceView<T> y, const CarryView<T>& final_carry, Tape<T>* tape);
+
+// Cotangents of y and of the final carry; absent ones are zero.
+template <class T>
+struct Cotangents {
+  SequenceView<const T> y;
+  CarryView<const T> carry;
+};
+
+// Where gradients go; absent ones are not computed. dx and the initial carry's are overwritten; those of weights and
+// biases are added to what is there if `add` is set.
+template <class T>
+struct Gradients {
+  SequenceView<T> x;
+  CarryView<T> initial;
+  GateArrays<T> weights;
+  bool add = false;
+};
+
+// The gradients of sum(y * dy) + sum(final_carry * dcarry). x is the input of the forward pass that filled the tape;
+// the weights need their transposed panels. Steps behind a row's last valid one take no part if their cotangents are
+// all zero: NaN in padding then stays there.
+template <class T>
+void backward(const PackedWeights<T>& weights, const Tape<T>& tape, SequenceView<const T> x,
+              const Cotangents<T>& cotangents, const Gradients<T>& gradients);
+
+extern template void forward(const PackedWeights<float>&, const SequenceShape&, SequenceView<const float>,
+                             const CarryView<const float>&, SequenceView<float>, const CarryView<float>&, Tape<float>*);
+extern template void forward(const PackedWeights<double>&, const SequenceShape&, SequenceView<const double>,
+                             const CarryView<const double>&, SequenceView<double>, const CarryView<double>&,
+                             Tape<double>*);
+extern template void backward(const PackedWeights<float>&, const Tape<float>&, SequenceView<const float>,
+                              const Cotangents<float>&, const Gradients<float>&);
+extern template void backward(const PackedWeights<double>&, const Tape<double>&, SequenceView<const double>,
+                              const Cotangents<double>&, const Gradients<double>&);
+
+}  // namespace strata::recurrent::internal

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <vector>
+
+#include "strata/recurrent/internal/kernels.h"
+#include "strata/recurrent/internal/row_groups.h"
+#include "strata/recurrent/internal/sequence.h"
+#include "strata/tensor/thread_pool.h"
+
+namespace strata::recurrent::internal {
+namespace {
+
+// Pairs whose gate gradients are kept at a time.
+constexpr Index chunk_pairs = 512;
+
+// For each row, the steps that carry a gradient: the valid ones, and of computed padding up to the last cotangent that
+// is not zero.
+template <class T>
+std::vector<Index> live_steps(const RowOrder& order, Index hidden, const SequenceView<const T>& dy) {
+  std::vector<Index> live(static_cast<std::size_t>(order.rows()));
+  for (Index j = 0; j < order.rows(); ++j) {
+    Index steps = order.length(j);
+    if (order.padding() == Padding::compute && dy.data != nullptr) {
+      const auto is_zero = [&](Index t) {
+        const T* from = dy.data + order.row(j) * dy.row_stride + order.output_step(j, t) * dy.step_stride;
+        return std::all_of(from, from + hidden, [](T v) { return v == T{0}; });
+      };
+      for (steps = order.steps(); steps > order.length(j) && is_zero(steps - 1);) --steps;
+    }
+    live[static_cast<std::size_t>(j)] = steps;
+  }
+  return live;
+}
+
+// For each step, the number of rows up to the last one that is live there.
+std::vector<Index> live_rows(const std::vector<Index>& live, Index steps) {
+  std::vector<Index> rows(static_cast<std::size_t>(steps) + 1);
+  for (std::size_t j = 0; j < live.size(); ++j) rows[static_cast<std::size_t>(live[j])] = static_cast<Index>(j) + 1;
+  for (std::size_t t = rows.size() - 1; t > 0; --t) rows[t - 1] = std::max(rows[t - 1], rows[t]);
+  // Entry t now counts rows with at least t live steps.
+  rows.erase(rows.begin());
+  return rows;
+}
+
+template <class T>
+bool any_wanted(const std::array<Matrix<T>, 4>& kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [](const auto& k) { return k.data != nullptr; });
+}
+
+// The backward pass with its state between chunks.
+template <class T>
+class Backward {
+ public:
+  Backward(const PackedWeights<T>& weights, const Tape<T>& tape, const SequenceView<const T>& x,
+           const Cotangents<T>& cotangents, const Gradients<T>& gradients)
+      : weights_(weights),
+        tape_(tape),
+        order_(tape.order),
+        x_(x),
+        cotangents_(cotangents),
+        gradients_(gradients),
+        live_steps_(live_steps(order_, weights.shape.hidden, cotangents.y)),
+        live_rows_(live_rows(live_steps_, order_.steps())),
+        groups_(order_, weights.kernels->row_tile, 2 * pair_operations(weights.shape)),
+        state_gradient_(order_.rows() * weights.state_stride) {
+    state_gradient_.fill_zero();
+    if (!weights.layout().has_memory) return;
+    memory_gradient_.resize(state_gradient_.size());
+    memory_gradient_.fill_zero();
+  }
+
+  void run() {
+    clear_dead_inputs();
+    const Index capacity = std::max(chunk_pairs, order_.rows());
+    gates_.resize(capacity * weights_.layout().slots * weights_.blocks * weights_.lanes);
+    bool add = gradients_.add;
+    for (Index end = order_.processed_steps(); end > 0;) {
+      const Index begin = chunk_begin(end, capacity);
+      const Index pairs = number_pairs(begin, end);
+      if (pairs > 0) {
+        run_chunk({weights_, tape_, cotangents_, gradients_, live_steps_.data(), state_gradient_.data(),
+                   memory_gradient_.data(), gates_.data(), capacity, begin, end, offsets_.data(), x_rows_.data(),
+                   h_rows_.data(), x_gradient_rows_.data(), add});
+        add = true;
+      }
+      end = begin;
+    }
+    if (!add) clear_weight_gradients();
+    store_initial(state_gradient_, cotangents_.carry.h, gradients_.initial.h);
+    store_initial(memory_gradient_, cotangents_.carry.c, gradients_.initial.c);
+  }
+
+ private:
+  [[nodiscard]] Index live_rows_at(Index t) const { return live_rows_[static_cast<std::size_t>(t)]; }
+
+  // dx of steps without gradient.
+  void clear_dead_inputs() const {
+    const auto& dx = gradients_.x;
+    if (dx.data == nullptr) return;
+    for (Index j = 0; j < order_.rows(); ++j) {
+      for (Index t = live_steps_[static_cast<std::size_t>(j)]; t < order_.steps(); ++t) {
+        T* const to = dx.data + order_.row(j) * dx.row_stride + order_.input_step(j, t) * dx.step_stride;
+        std::fill_n(to, weights_.shape.input, T{0});
+      }
+    }
+  }
+
+  // The first step of the chunk that ends before `end`.
+  [[nodiscard]] Index chunk_begin(Index end, Index capacity) const {
+    Index begin = end;
+    for (Index pairs = 0; begin > 0 && pairs + live_rows_at(begin - 1) <= capacity; --begin)
+      pairs += live_rows_at(begin - 1);
+    return begin;
+  }
+
+  // Numbers the live pairs of the steps [begin, end) and finds their rows of x, h and dx; returns how many there are.
+  Index number_pairs(Index begin, Index end) {
+    offsets_.assign(1, 0);
+    x_rows_.clear();
+    h_rows_.clear();
+    x_gradient_rows_.clear();
+    const auto& dx = gradients_.x;
+    for (Index t = begin; t < end; ++t) {
+      const Index states = t == 0 ? 0 : order_.rows() + order_.offset(t - 1);
+      for (Index j = 0; j < live_rows_at(t); ++j) {
+        const bool is_live = t < live_steps_[static_cast<std::size_t>(j)];
+        const Index row = order_.row(j);
+        const Index step = order_.input_step(j, t);
+        x_rows_.push_back(is_live ? x_.data + row * x_.row_stride + step * x_.step_stride : nullptr);
+        h_rows_.push_back(is_live ? tape_.states.data() + (states + j) * weights_.state_stride : nullptr);
+        if (dx.data != nullptr) x_gradient_rows_.push_back(dx.data + row * dx.row_stride + step * dx.step_stride);
+      }
+      offsets_.push_back(static_cast<Index>(x_rows_.size()));
+    }
+    return offsets_.back();
+  }
+
+  void run_chunk(const BackwardChunk<T>& chunk) const {
+    const Kernels<T>& kernels = *weights_.kernels;
+    groups_.for_each([&](Index begin, Index end) { kernels.backward_rows(chunk, begin, end); });
+
+    // Parts of the products: rows of x, then rows of the kernels, then the biases.
+    const bool is_parallel = chunk.pairs() * pair_operations(weights_.shape) >= parallel_operations;
+    const Index parts = is_parallel ? 2 * num_threads() : 1;
+    const Index inputs = weights_.shape.input;
+    const auto cut = [&](Index size, Index part) { return size * part / parts; };
+    const auto weight_rows = [&](Side side, bool wanted, Index begin, Index end) {
+      if (wanted && begin < end) kernels.weight_gradient(chunk, side, begin, end);
+    };
+    parallel_for(0, 2 * parts + 1, is_parallel ? 1 : 2 * parts + 1, [&](Index first, Index last) {
+      for (Index task = first; task < last; ++task) {
+        if (task < parts) {
+          const Index size = inputs + weights_.shape.hidden;
+          const Index begin = cut(size, task);
+          const Index end = cut(size, task + 1);
+          weight_rows(Side::input, any_wanted(gradients_.weights.input), begin, std::min(end, inputs));
+          weight_rows(Side::recurrent, any_wanted(gradients_.weights.recurrent), std::max(begin - inputs, Index{0}),
+                      end - inputs);
+        } else if (task < 2 * parts) {
+          const Index part = task - parts;
+          if (gradients_.x.data != nullptr) {
+            kernels.input_gradient(chunk, cut(chunk.pairs(), part), cut(chunk.pairs(), part + 1));
+          }
+        } else {
+          kernels.bias_gradient(chunk);
+        }
+      }
+    });
+  }
+
+  void clear_weight_gradients() const {
+    const Index hidden = weights_.shape.hidden;
+    const auto clear = [&](const std::array<Matrix<T>, 4>& kernels, const std::array<T*, 4>& biases, Index rows) {
+      for (const Matrix<T>& kernel : kernels) {
+        for (Index i = 0; i < rows && kernel.data != nullptr; ++i)
+          std::fill_n(kernel.data + i * kernel.stride, hidden, T{0});
+      }
+      for (T* const bias : biases) {
+        if (bias != nullptr) std::fill_n(bias, hidden, T{0});
+      }
+    };
+    clear(gradients_.weights.input, gradients_.weights.input_bias, weights_.shape.input);
+    clear(gradients_.weights.recurrent, gradients_.weights.recurrent_bias, hidden);
+  }
+
+  // The initial carry's gradient; in a row of length 0 it is also the final carry.
+  void store_initial(const AlignedArray<T>& from, const Matrix<const T>& cotangent, const Matrix<T>& to) const {
+    if (to.data == nullptr) return;
+    for (Index j = 0; j < order_.rows(); ++j) {
+      const T* const gradient = from.data() + j * weights_.state_stride;
+      T* const result = to.data + order_.row(j) * to.stride;
+      const bool is_final = order_.length(j) == 0 && cotangent.data != nullptr;
+      const T* const added = is_final ? cotangent.data + order_.row(j) * cotangent.stride : nullptr;
+      for (Index u = 0; u < weights_.shape.hidden; ++u) result[u] = gradient[u] + (is_final ? added[u] : T{0});
+    }
+  }
+
+  const PackedWeights<T>& weights_;
+  const Tape<T>& tape_;
+  const RowOrder& order_;
+  const SequenceView<const T>& x_;
+  const Cotangents<T>& cotangents_;
+  const Gradients<T>& gradients_;
+  std::vector<Index> live_steps_;
+  std::vector<Index> live_rows_;
+  RowGroups groups_;
+  AlignedArray<T> state_gradient_;
+  AlignedArray<T> memory_gradient_;
+  AlignedArray<T> gates_;
+  std::vector<Index> offsets_;
+  std::vector<const T*> x_rows_;
+  std::vector<const T*> h_rows_;
+  std::vector<T*> x_gradient_rows_;
+};
+
+}  // namespace
+
+template <class T>
+void backward(const PackedWeights<T>& weights, const Tape<T>& tape, SequenceView<const T> x,
+              const Cotangents<T>& cotangents, const Gradients<T>& gradients) {
+  Backward<T>(weights, tape, x, cotangents, gradients).run();
+}
+
+template void backward(const PackedWeights<float>&, const Tape<float>&, SequenceView<const float>,
+                       const Cotangents<float>&, const Gradients<float>&);
+template void backward(const PackedWeights<double>&, const Tape<double>&, SequenceView<const double>,
+                       const Cotangents<double>&, const Gradients<double>&);
+
+}  // namespace strata::recurrent::internal
