@@ -102,7 +102,7 @@ HWY_INLINE void step_single_row(const StepRows<T>& step, Index begin, Index end)
 template <class Cell, class T>
 HWY_INLINE void step_rows(const StepRows<T>& step) {
   const Index blocks = step.weights.blocks;
-  if (step.rows == 1) return step_single_row<Cell, chains / Cell::layout.gates>(step, 0, blocks);
+  if (step.rows == 1) return step_single_row<Cell, std::max(1, chains / Cell::layout.gates)>(step, 0, blocks);
   for (Index b = 0; b < blocks; ++b) {
     for_each_tile<tile_rows(Cell::layout.gates)>(
         0, step.rows, [&](auto rows, Index first) HWY_ATTR { step_tile<Cell, rows.value, 1>(step, b, first); });
