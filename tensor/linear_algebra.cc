@@ -2,6 +2,7 @@
 #include "strata/tensor/linear_algebra.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -180,6 +181,7 @@ void check_inner_sizes(const Tensor& a, const Tensor& b) {
 }
 
 Shape common_batch(const Tensor& a, const Tensor& b) {
+  if (b.rank() <= 2) return batch_axes(a);
   try {
     return broadcast_shapes(batch_axes(a), batch_axes(b), "matmul");
   } catch (const ShapeError&) {
@@ -189,10 +191,12 @@ Shape common_batch(const Tensor& a, const Tensor& b) {
 }
 
 Shape result_shape(const Tensor& a, const Tensor& b, const Shape& batch) {
-  std::vector<Index> sizes(batch.begin(), batch.end());
-  if (a.rank() > 1) sizes.push_back(a.size(-2));
-  if (b.rank() > 1) sizes.push_back(b.size(-1));
-  return Shape(std::span<const Index>(sizes));
+  std::array<Index, 2> sizes{};
+  std::size_t rank = 0;
+  if (a.rank() > 1) sizes[rank++] = a.size(-2);
+  if (b.rank() > 1) sizes[rank++] = b.size(-1);
+  const Shape matrix(std::span<const Index>(sizes.data(), rank));
+  return batch.rank() == 0 ? matrix : batch.append(matrix);
 }
 
 Plan make_plan(const Tensor& a, const Tensor& b, const Shape& batch) {
@@ -233,6 +237,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (size_in_bytes(dtype) == 2 && is_floating(dtype)) {
     return multiply_same_type(a.astype(DType::float32), b.astype(DType::float32)).astype(dtype);
   }
+  if (a.dtype() == b.dtype()) return multiply_same_type(a, b);
   return multiply_same_type(a.astype(dtype), b.astype(dtype));
 }
 

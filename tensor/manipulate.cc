@@ -9,8 +9,8 @@
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 #include "strata/tensor/internal/axes.h"
+#include "strata/tensor/internal/reduce.h"
 #include "strata/tensor/internal/strided_copy.h"
-#include "strata/tensor/reduce.h"
 
 namespace strata {
 namespace {
@@ -77,16 +77,6 @@ Tensor flipped(const Tensor& x, const std::vector<int>& axes) {
   if (!x.is_tracked()) return result;
   return differentiable(std::move(result), {x},
                         [axes](const Tensor& dy) { return std::vector<Cotangent>{flipped(dy, axes)}; });
-}
-
-// x summed along the axes that broadcasting from `shape` added or repeated.
-Tensor sum_to(const Tensor& x, const Shape& shape) {
-  const int added = x.rank() - shape.rank();
-  std::vector<int> axes;
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    if (axis < added || shape[axis - added] != x.size(axis)) axes.push_back(axis);
-  }
-  return axes.empty() ? x.reshape(shape) : sum(x, axes).reshape(shape);
 }
 
 void check_count(Index count, const char* operation) {
@@ -195,7 +185,7 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
     strides.push_back(x.size(axis) == 1 ? 0 : dense[static_cast<std::size_t>(axis)]);
   }
   return differentiable(gathered(x, 0, shape, strides), {x}, [original = x.shape()](const Tensor& dy) {
-    return std::vector<Cotangent>{sum_to(dy, original)};
+    return std::vector<Cotangent>{internal::sum_to_shape(dy, original)};
   });
 }
 

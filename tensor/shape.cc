@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include "strata/tensor/error.h"
@@ -44,6 +45,20 @@ Shape::Shape(const Shape& other) : rank_(other.rank_), inline_(other.inline_) {
   if (!other.heap_) return;
   heap_ = std::make_unique<Index[]>(static_cast<std::size_t>(rank_));
   std::copy(other.begin(), other.end(), heap_.get());
+}
+
+Shape::Shape(Shape&& other) noexcept : rank_(other.rank_), inline_(other.inline_), heap_(std::move(other.heap_)) {
+  other.rank_ = 1;
+  other.inline_[0] = 0;
+}
+
+Shape& Shape::operator=(Shape&& other) noexcept {
+  if (this == &other) return *this;
+  rank_ = std::exchange(other.rank_, 1);
+  inline_ = other.inline_;
+  heap_ = std::move(other.heap_);
+  other.inline_[0] = 0;
+  return *this;
 }
 
 Shape& Shape::operator=(const Shape& other) {

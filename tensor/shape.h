@@ -24,9 +24,9 @@ class Shape {
   explicit Shape(std::span<const Index> sizes);
 
   Shape(const Shape& other);
-  Shape(Shape&& other) noexcept = default;
+  Shape(Shape&& other) noexcept;  // leaves [0], the shape of a tensor without elements
   Shape& operator=(const Shape& other);
-  Shape& operator=(Shape&& other) noexcept = default;
+  Shape& operator=(Shape&& other) noexcept;
   ~Shape() = default;
 
   [[nodiscard]] int rank() const noexcept { return rank_; }

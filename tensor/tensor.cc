@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "strata/tensor/error.h"
@@ -42,7 +43,9 @@ Shape infer_size(std::span<const Index> sizes, Index total) {
   const auto unknown = std::find(result.begin(), result.end(), -1);
   if (unknown != result.end()) {
     Index known = 1;
-    for (const Index size : result) known *= size == -1 ? 1 : size;
+    for (const Index size : result) {
+      if (__builtin_mul_overflow(known, size == -1 ? 1 : size, &known)) known = 0;
+    }
     *unknown = known > 0 && total % known == 0 ? total / known : 0;
   }
   return Shape(result);
@@ -70,6 +73,9 @@ Tensor::Tensor(DType dtype, Shape shape, const void* elements, std::size_t count
 }
 
 Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
+  if (shape.num_elements() > std::numeric_limits<Index>::max() / size_in_bytes(dtype)) {
+    throw ShapeError("[Tensor] " + std::string(name(dtype)) + to_string(shape) + " has more bytes than fit 64 bits.");
+  }
   Tensor result;
   result.shape_ = shape;
   result.dtype_ = dtype;

@@ -80,6 +80,7 @@ void Tape::close() noexcept {
 
 void record(std::span<Tensor> outputs, std::span<const std::reference_wrapper<const Tensor>> inputs,
             Backward backward) {
+  if (outputs.empty()) return;
   std::shared_ptr<Tape> tape;
   std::vector<Index> slots;
   slots.reserve(inputs.size());
