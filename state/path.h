@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "strata/tensor/shape.h"
@@ -21,20 +20,26 @@ namespace strata {
 class Key {
  public:
   template <std::integral T>
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Key(T position) : value_(static_cast<Index>(position)) {}
-  Key(std::string text) : value_(std::move(text)) {}
-  Key(std::string_view text) : value_(std::string(text)) {}
-  Key(const char* text) : value_(std::string(text)) {}
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Key(T position)
+      : integer_(static_cast<Index>(position)), is_integer_(true) {}
+  Key(std::string text) : text_(std::move(text)) {}
+  Key(std::string_view text) : text_(text) {}
+  Key(const char* text) : text_(text) {}
 
-  [[nodiscard]] bool is_integer() const noexcept { return value_.index() == 0; }
-  [[nodiscard]] Index integer() const { return std::get<Index>(value_); }
-  [[nodiscard]] const std::string& text() const { return std::get<std::string>(value_); }
+  [[nodiscard]] bool is_integer() const noexcept { return is_integer_; }
+  [[nodiscard]] Index integer() const noexcept { return integer_; }         // of an integer key
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }  // of a text key
 
-  auto operator<=>(const Key&) const = default;
+  [[nodiscard]] std::strong_ordering operator<=>(const Key& other) const noexcept {
+    if (is_integer_ != other.is_integer_) return other.is_integer_ <=> is_integer_;
+    return is_integer_ ? integer_ <=> other.integer_ : text_ <=> other.text_;
+  }
   bool operator==(const Key&) const = default;
 
  private:
-  std::variant<Index, std::string> value_;
+  std::string text_;
+  Index integer_ = 0;
+  bool is_integer_ = false;
 };
 
 // The key as it stands in a path: integers as digits, texts as they are; a text that would be misread (empty, made like

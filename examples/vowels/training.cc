@@ -10,11 +10,6 @@ using strata::Index;
 using strata::Tensor;
 namespace nn = strata::nn;
 
-struct LossAndScores {
-  Tensor loss;
-  Tensor scores;
-};
-
 Index count_right(const Tensor& predictions, const Tensor& labels) {
   return strata::sum(strata::equal(predictions, labels)).item<Index>();
 }
@@ -34,7 +29,7 @@ void train(Classifier& model, const Utterances& data, const TrainingOptions& opt
       strata::of_type<strata::Param>);
 
   const Index batches = (data.size() + options.batch_size - 1) / options.batch_size;
-  Progress progress{.step = 0, .steps = static_cast<int>(batches) * options.epochs, .epoch = 0};
+  Progress progress{.steps = static_cast<int>(batches) * options.epochs};
   strata::RngStream orders("order", strata::random::key(options.seed));
   for (progress.epoch = 1; progress.epoch <= options.epochs; ++progress.epoch) {
     const Tensor order = strata::random::permutation(orders.draw(), data.size());

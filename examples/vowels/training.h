@@ -17,12 +17,12 @@ struct TrainingOptions {
 
 // How far training has come, told after every step.
 struct Progress {
-  int step;
-  int steps;        // in all
-  int epoch;        // from 1
-  double loss;      // mean over the epoch so far
-  double accuracy;  // on the training set, over the epoch so far
-  bool epoch_done;
+  int step = 0;
+  int steps = 0;        // in all
+  int epoch = 0;        // from 1
+  double loss = 0;      // mean over the epoch so far
+  double accuracy = 0;  // on the training set, over the epoch so far
+  bool epoch_done = false;
 };
 
 // Trains the parameters, and nothing else, with AdamW; batch statistics follow the data on the way. Leaves the model in
