@@ -112,7 +112,7 @@ Tensor BatchNorm::operator()(const Tensor& x, const BatchNormCall& call) {
                                                                  .epsilon = epsilon});
   const auto moved = [&](const Tensor& running, const Tensor& batch) {
     const Tensor sum = stop_gradient(running) * momentum + batch.reshape(running.shape()) * (1 - momentum);
-    return sum.astype(DType::float32);
+    return sum.astype(running.dtype());
   };
   Tensor new_mean = moved(mean, normalized.mean);
   Tensor new_var = moved(var, normalized.variance);
