@@ -30,8 +30,9 @@ struct BlockedRows {
   }
 };
 
-// One step of `rows` rows. Without `x` the sums start from `start`, which holds bias and input product; else from the
-// bias.
+// One step of `rows` rows in the blocks [block_begin, block_end). Without `x` the sums start from `start`, which holds
+// bias and input product; else from the bias. Weights that are larger than a cache are swept upwards and downwards in
+// turns, so that each sweep begins with what the last one left there.
 template <class T>
 struct StepRows {
   const PackedWeights<T>& weights;
@@ -41,8 +42,11 @@ struct StepRows {
   const T* h_before;
   T* h;
   T* memory;
-  BlockedRows<T> start;
-  BlockedRows<T> record;
+  Index block_begin;
+  Index block_end;
+  bool downwards;
+  BlockedRows<T> start = {};
+  BlockedRows<T> record = {};
 };
 
 // The gate functions of `num_panels` blocks of `num_rows` rows; sums is [panel][row][slot][lanes].
@@ -94,24 +98,29 @@ HWY_NOINLINE void step_tile(const StepRows<T>& step, Index block, Index row) {
 // additions.
 template <class Cell, int num_panels, class T>
 HWY_INLINE void step_single_row(const StepRows<T>& step, Index begin, Index end) {
-  Index b = begin;
-  for (; b + num_panels <= end; b += num_panels) step_tile<Cell, 1, num_panels>(step, b, 0);
-  if constexpr (num_panels > 1) step_single_row<Cell, num_panels / 2>(step, b, end);
+  const Index groups = (end - begin) / num_panels;
+  for (Index i = 0; i < groups; ++i) {
+    step_tile<Cell, 1, num_panels>(step, begin + num_panels * (step.downwards ? groups - 1 - i : i), 0);
+  }
+  if constexpr (num_panels > 1) step_single_row<Cell, num_panels / 2>(step, begin + groups * num_panels, end);
 }
 
 template <class Cell, class T>
 HWY_INLINE void step_rows(const StepRows<T>& step) {
-  const Index blocks = step.weights.blocks;
-  if (step.rows == 1) return step_single_row<Cell, std::max(1, chains / Cell::layout.gates)>(step, 0, blocks);
-  for (Index b = 0; b < blocks; ++b) {
+  const Index begin = step.block_begin;
+  const Index end = step.block_end;
+  if (step.rows == 1) return step_single_row<Cell, std::max(1, chains / Cell::layout.gates)>(step, begin, end);
+  for (Index i = 0; i < end - begin; ++i) {
+    const Index b = step.downwards ? end - 1 - i : begin + i;
     for_each_tile<tile_rows(Cell::layout.gates)>(
         0, step.rows, [&](auto rows, Index first) HWY_ATTR { step_tile<Cell, rows.value, 1>(step, b, first); });
   }
 }
 
 template <class Cell, class T>
-void stream_step(const StreamStep<T>& s) {
-  step_rows<Cell>(StepRows<T>{s.weights, s.rows, s.x, s.y, s.h_before, s.h, s.memory, {}, {}});
+void stream_step(const StreamStep<T>& s, Index block_begin, Index block_end) {
+  step_rows<Cell>(
+      StepRows<T>{s.weights, s.rows, s.x, s.y, s.h_before, s.h, s.memory, block_begin, block_end, s.downwards});
 }
 
 // Bias and input product of pairs: pair q reads x[q] and writes row place[q] of `to`.
@@ -223,8 +232,9 @@ class ForwardRows {
                      pass_.states + (pass_.state_row(t - 1) + begin_) * stride,
                      pass_.states + (pass_.state_row(t) + begin_) * stride,
                      Cell::layout.has_memory ? pass_.memory + begin_ * stride : nullptr,
-                     {},
-                     {}};
+                     0,
+                     weights_.blocks,
+                     t % 2 != 0};
     const Index pair = order_.offset(t) + begin_;
     if (pass_.keep) {
       step.record = records();

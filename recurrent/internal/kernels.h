@@ -36,6 +36,7 @@ struct StreamStep {
   const T* h_before;  // [rows, state stride]
   T* h;
   T* memory;
+  bool downwards;  // the order of blocks; alternate it
 };
 
 // A chunk of the backward pass: the steps [begin, end), the last ones that are left. Live pairs are numbered from 0
@@ -74,7 +75,7 @@ struct Kernels {
   void (*pack_transposed)(PackedWeights<T>& packed, const GateArrays<const T>& weights, Side side, Index group_begin,
                           Index group_end);
   void (*forward_rows)(const ForwardPass<T>& pass, Index row_begin, Index row_end);
-  void (*stream_step)(const StreamStep<T>& step);
+  void (*stream_step)(const StreamStep<T>& step, Index block_begin, Index block_end);
   void (*backward_rows)(const BackwardChunk<T>& chunk, Index row_begin, Index row_end);
   void (*input_gradient)(const BackwardChunk<T>& chunk, Index pair_begin, Index pair_end);
   void (*weight_gradient)(const BackwardChunk<T>& chunk, Side side, Index row_begin, Index row_end);

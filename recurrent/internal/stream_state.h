@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "strata/recurrent/internal/sequence.h"
+
+namespace strata::recurrent::internal {
+
+// The carry of `rows` rows that advance step by step, and all memory that a step needs. The weights are kept by
+// reference. Results are those of `forward` on the whole sequence, bit for bit.
+template <class T>
+class StreamState {
+ public:
+  // With a carry of zeros. Throws std::bad_alloc.
+  StreamState(const PackedWeights<T>& weights, Index rows);
+
+  // Absent parts are zero.
+  void set_carry(const CarryView<const T>& carry) noexcept;
+  // Absent parts are left out.
+  void get_carry(const CarryView<T>& carry) const noexcept;
+
+  // One step: x is [rows, input], y gets the new h, [rows, hidden]. Allocates nothing.
+  void step(const Matrix<const T>& x, const Matrix<T>& y) noexcept;
+
+ private:
+  [[nodiscard]] T* states(bool second) noexcept {
+    return states_.data() + (second ? rows_ * weights_->state_stride : 0);
+  }
+
+  const PackedWeights<T>* weights_;
+  Index rows_;
+  bool second_ = false;  // which half of states_ holds the current ones
+  AlignedArray<T> states_;
+  AlignedArray<T> memory_;
+  std::vector<const T*> x_;
+  std::vector<T*> y_;
+};
+
+extern template class StreamState<float>;
+extern template class StreamState<double>;
+
+}  // namespace strata::recurrent::internal
