@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/checkpoint/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "strata/tensor/create.h"
+#include "strata/tensor/error.h"
+
+namespace strata::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+class File : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = fs::path(testing::TempDir()) / ("strata_checkpoint_file_" + test);
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+    file_ = folder_ / "state.msgpack";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::vector<std::string> names_in_folder() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename());
+    return names;
+  }
+
+  static State state(float value) { return State{{Path{"layer", 0, "kernel"}, Param(full({100, 100}, value))}}; }
+
+  fs::path folder_;
+  std::string file_;
+};
+
+TEST_F(File, RestoresWhatWasSaved) {
+  save(file_, state(1.5f));
+  EXPECT_EQ(restore(file_), state(1.5f));
+  EXPECT_THAT(names_in_folder(), testing::ElementsAre("state.msgpack"));
+}
+
+TEST_F(File, HoldsTheBytesOfTheEncoding) {
+  save(file_, state(1.5f));
+  EXPECT_EQ(fs::file_size(file_), encode_dopamine(state(1.5f)).size());
+}
+
+TEST_F(File, SaveReplacesAnEarlierFile) {
+  save(file_, state(1.0f));
+  save(file_, state(2.0f));
+  EXPECT_EQ(restore(file_), state(2.0f));
+}
+
+TEST_F(File, SaveGivesTheFileThePermissionsOfANewFile) {
+  save(file_, State());
+  const fs::path other = folder_ / "other";
+  std::ofstream(other) << "x";
+  EXPECT_EQ(fs::status(file_).permissions(), fs::status(other).permissions());
+}
+
+TEST_F(File, AStateThatCannotBeEncodedLeavesTheOldFile) {
+  save(file_, state(1.0f));
+  EXPECT_THAT(
+      [&] {
+        save(file_, State{{Path{"integer"}, Variable(ones({2}))}});
+      },
+      ThrowsMessage<StateError>(HasSubstr("[save] Dopamine's encoding cannot hold the state")));
+  EXPECT_EQ(restore(file_), state(1.0f));
+  EXPECT_THAT(names_in_folder(), testing::ElementsAre("state.msgpack"));
+}
+
+TEST_F(File, SaveNamesAFolderThatIsNotThere) {
+  const std::string file = folder_ / "none" / "state.msgpack";
+  EXPECT_THAT(
+      [&] { save(file, state(1.0f)); },
+      ThrowsMessage<IoError>("[save] " + file + ": cannot create a file beside it: No such file or directory."));
+}
+
+TEST_F(File, SaveToTheNameOfAFolderFailsAndLeavesNothing) {
+  fs::create_directory(file_);
+  EXPECT_THAT([&] { save(file_, state(1.0f)); }, ThrowsMessage<IoError>(HasSubstr("cannot rename the new file to it")));
+  EXPECT_THAT(names_in_folder(), testing::ElementsAre("state.msgpack"));
+}
+
+TEST_F(File, RestoreNamesAFileThatIsNotThere) {
+  EXPECT_THAT([&] { (void)restore(file_); },
+              ThrowsMessage<IoError>("[restore] " + file_ + ": cannot open: No such file or directory."));
+}
+
+TEST_F(File, RestoreOfAFolderIsAnIoError) {
+  EXPECT_THAT([&] { (void)restore(folder_); }, ThrowsMessage<IoError>(HasSubstr("cannot read: Is a directory.")));
+}
+
+TEST_F(File, RestoreNamesFileAndByteOfAMistake) {
+  std::ofstream(file_) << "\x81";
+  EXPECT_THAT([&] { (void)restore(file_); },
+              ThrowsMessage<FormatError>("[restore] " + file_ +
+                                         ", byte 0: a map of 1 items is announced, but only 0 bytes follow."));
+}
+
+}  // namespace
+}  // namespace strata::checkpoint
