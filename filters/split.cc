@@ -11,12 +11,12 @@ namespace {
 
 void check_placement(std::span<const Filter> filters) {
   if (filters.empty()) throw ValueError("[split] there is no filter. A split needs at least one.");
-  for (std::size_t i = 0; i + 1 < filters.size(); ++i) {
-    if (filters[i].is_rest() && !filters[i + 1].is_rest()) {
-      throw FilterError("[split] `rest` is filter " + std::to_string(i) + " of " + std::to_string(filters.size()) +
-                        " and leaves nothing to `" + to_string(filters[i + 1]) + "`. Put it at the end.");
-    }
-  }
+  const auto first = std::find_if(filters.begin(), filters.end(), [](const Filter& f) { return f.is_rest(); });
+  const auto after = std::find_if_not(first, filters.end(), [](const Filter& f) { return f.is_rest(); });
+  if (after == filters.end()) return;
+  throw FilterError("[split] `rest` is filter " + std::to_string(first - filters.begin()) + " of " +
+                    std::to_string(filters.size()) + " and leaves nothing to `" + to_string(*after) +
+                    "`. Put it at the end.");
 }
 
 [[noreturn]] void throw_leftover(const std::vector<State::Entry>& entries) {

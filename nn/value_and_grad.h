@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -60,7 +61,7 @@ template <class F>
   return [ f = std::move(f), wrt = std::move(wrt) ]<class M, class... Args>(
       M & module, Args && ... args) requires(!std::is_const_v<M>) {
     internal::WatchedModule watched(strata::internal::node_of(module), wrt);
-    auto value = f(module, std::forward<Args>(args)...);
+    auto value = std::invoke(f, module, std::forward<Args>(args)...);
     using Value = decltype(value);
     if constexpr (std::is_same_v<Value, Tensor>) {
       State grads = watched.gradients(value);
