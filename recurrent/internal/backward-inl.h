@@ -19,10 +19,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace strata::recurrent::internal::HWY_NAMESPACE {
 
-// Panel rows that a product with a transposed panel walks at a time, so that the piece of the panel stays in the second
-// cache.
-constexpr Index transposed_depth = 1024;
-
 // Rows of consecutive pairs in gate-gradient order: `blocks` runs of `run` numbers, block_stride apart; pairs
 // pair_stride apart.
 template <class T>
@@ -54,7 +50,7 @@ HWY_NOINLINE void transposed_tile(const GateRows<T>& gates, Index pair, const T*
 template <class T>
 HWY_NOINLINE void transposed_product(const GateRows<T>& gates, Index count, const T* panel, Index vectors, T* to,
                                      Index to_stride) {
-  const Index blocks_at_once = std::max(Index{1}, transposed_depth / gates.run);
+  const Index blocks_at_once = std::max(Index{1}, panel_piece<T>(vectors) / gates.run);
   for (Index b = 0; b < gates.blocks; b += blocks_at_once) {
     const Index block_end = std::min(b + blocks_at_once, gates.blocks);
     with_constant<group_vectors>(vectors, [&](auto width) HWY_ATTR {

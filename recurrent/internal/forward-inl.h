@@ -45,106 +45,139 @@ struct StepRows {
   Index block_begin;
   Index block_end;
   bool downwards;
+  T* sums;  // room for [rows or `chains`][slot][lanes]
   BlockedRows<T> start = {};
   BlockedRows<T> record = {};
 };
 
-// The gate functions of `num_panels` blocks of `num_rows` rows; sums is [panel][row][slot][lanes].
+// Numbers that a step keeps between its products and its gate functions.
 template <class Cell, class T>
-HWY_NOINLINE void advance_tile(const StepRows<T>& step, Index block, Index num_panels, Index row, Index num_rows,
-                               const T* sums) {
+constexpr Index sums_size(Index rows) {
+  return std::max(rows, Index{chains}) * Cell::layout.slots * lanes<T>;
+}
+
+// The gate functions of `num_panels` blocks of all rows, from their sums [panel][row][slot][lanes].
+template <class Cell, class T>
+HWY_NOINLINE void advance_rows(const StepRows<T>& step, Index block, Index num_panels) {
   const Tag<T> d;
   const PackedWeights<T>& weights = step.weights;
-  for (Index p = 0; p < num_panels; ++p) {
-    const Index unit = (block + p) * lanes<T>;
-    for (Index r = row; r < row + num_rows; ++r, sums += Cell::layout.slots * lanes<T>) {
+  const T* sums = step.sums;
+  for (Index b = block; b < block + num_panels; ++b) {
+    const Index unit = b * lanes<T>;
+    for (Index r = 0; r < step.rows; ++r, sums += Cell::layout.slots * lanes<T>) {
       const Index place = r * weights.state_stride + unit;
       T* const memory = Cell::layout.has_memory ? step.memory + place : nullptr;
-      const Vector<T> h = Cell::template advance<T>(
-          weights.shape.kind, {sums, step.h_before + place, memory, step.record.at(block + p, r)});
+      const Vector<T> h =
+          Cell::template advance<T>(weights.shape.kind, {sums, step.h_before + place, memory, step.record.at(b, r)});
       hn::Store(h, d, step.h + place);
       store_some(h, step.y[r] + unit, weights.shape.hidden - unit);
     }
   }
 }
 
+// The products of rows of x and of h, side by side, with rows [begin, end) of the panels of both, one upon the other.
+// The sums start from what the step starts from if begin is 0, else from step.sums; they go there.
 template <class Cell, int num_rows, int num_panels, class T>
-HWY_NOINLINE void step_tile(const StepRows<T>& step, Index block, Index row) {
+HWY_NOINLINE void step_tile(const StepRows<T>& step, Index block, Index row, Index begin, Index end) {
   constexpr CellLayout layout = Cell::layout;
   constexpr Index panel_step = layout.gates * lanes<T>;
-  constexpr Index sums_size = layout.slots * lanes<T>;
+  constexpr Index row_size = layout.slots * lanes<T>;
   const PackedWeights<T>& weights = step.weights;
+  const auto sums_at = [&](int p, int r) { return step.sums + (p * step.rows + row + r) * row_size; };
   Sums<T, num_panels, num_rows, layout.slots> sums;
-  const T* rows[num_rows];
-  if (step.x != nullptr) {
-    load_sums<T>(sums, [&](int p, int) { return weights.bias.data() + (block + p) * sums_size; });
-    for (int r = 0; r < num_rows; ++r) rows[r] = step.x[row + r];
-    const Index depth = weights.shape.input;
-    accumulate<layout.input_begin, layout.gates>(rows, 1, weights.input.data() + block * depth * panel_step,
-                                                 depth * panel_step, panel_step, depth, sums);
+  if (begin > 0) {
+    load_sums<T>(sums, sums_at);
+  } else if (step.x != nullptr) {
+    load_sums<T>(sums, [&](int p, int) { return weights.bias.data() + (block + p) * row_size; });
   } else {
     load_sums<T>(sums, [&](int p, int r) { return step.start.at(block + p, row + r); });
   }
-  const Index depth = weights.shape.hidden;
-  for (int r = 0; r < num_rows; ++r) rows[r] = step.h_before + (row + r) * weights.state_stride;
-  accumulate<layout.recurrent_begin, layout.gates>(rows, 1, weights.recurrent.data() + block * depth * panel_step,
-                                                   depth * panel_step, panel_step, depth, sums);
-  HWY_ALIGN T buffer[num_panels * num_rows * sums_size];
-  store_sums<T>(sums, [&](int p, int r) { return buffer + (p * num_rows + r) * sums_size; });
-  advance_tile<Cell>(step, block, num_panels, row, num_rows, buffer);
+  const T* rows[num_rows];
+  const Index inputs = step.x != nullptr ? weights.shape.input : 0;
+  if (begin < inputs) {
+    for (int r = 0; r < num_rows; ++r) rows[r] = step.x[row + r] + begin;
+    accumulate<layout.input_begin, layout.gates>(rows, 1, weights.input.data() + (block * inputs + begin) * panel_step,
+                                                 inputs * panel_step, panel_step, std::min(end, inputs) - begin, sums);
+  }
+  if (end > inputs) {
+    const Index first = std::max(begin - inputs, Index{0});
+    const Index hidden = weights.shape.hidden;
+    for (int r = 0; r < num_rows; ++r) rows[r] = step.h_before + (row + r) * weights.state_stride + first;
+    accumulate<layout.recurrent_begin, layout.gates>(rows, 1,
+                                                     weights.recurrent.data() + (block * hidden + first) * panel_step,
+                                                     hidden * panel_step, panel_step, end - inputs - first, sums);
+  }
+  store_sums<T>(sums, sums_at);
 }
 
 // The blocks [begin, end) of one row, as many together as keep the adders busy: each sum is one chain of dependent
 // additions.
 template <class Cell, int num_panels, class T>
-HWY_INLINE void step_single_row(const StepRows<T>& step, Index begin, Index end) {
+HWY_INLINE void step_single_row(const StepRows<T>& step, Index depth, Index begin, Index end) {
   const Index groups = (end - begin) / num_panels;
   for (Index i = 0; i < groups; ++i) {
-    step_tile<Cell, 1, num_panels>(step, begin + num_panels * (step.downwards ? groups - 1 - i : i), 0);
+    const Index b = begin + num_panels * (step.downwards ? groups - 1 - i : i);
+    step_tile<Cell, 1, num_panels>(step, b, 0, 0, depth);
+    advance_rows<Cell>(step, b, num_panels);
   }
-  if constexpr (num_panels > 1) step_single_row<Cell, num_panels / 2>(step, begin + groups * num_panels, end);
+  if constexpr (num_panels > 1) step_single_row<Cell, num_panels / 2>(step, depth, begin + groups * num_panels, end);
 }
 
 template <class Cell, class T>
 HWY_INLINE void step_rows(const StepRows<T>& step) {
+  constexpr int gates = Cell::layout.gates;
   const Index begin = step.block_begin;
   const Index end = step.block_end;
-  if (step.rows == 1) return step_single_row<Cell, std::max(1, chains / Cell::layout.gates)>(step, begin, end);
+  const Index depth = step.weights.shape.hidden + (step.x != nullptr ? step.weights.shape.input : 0);
+  if (step.rows == 1) return step_single_row<Cell, std::max(1, chains / gates)>(step, depth, begin, end);
   for (Index i = 0; i < end - begin; ++i) {
     const Index b = step.downwards ? end - 1 - i : begin + i;
-    for_each_tile<tile_rows(Cell::layout.gates)>(
-        0, step.rows, [&](auto rows, Index first) HWY_ATTR { step_tile<Cell, rows.value, 1>(step, b, first); });
+    for_each_piece(depth, panel_piece<T>(gates), [&](Index first, Index last) HWY_ATTR {
+      for_each_tile<tile_rows(gates)>(0, step.rows, [&](auto rows, Index row) HWY_ATTR {
+        step_tile<Cell, rows.value, 1>(step, b, row, first, last);
+      });
+    });
+    advance_rows<Cell>(step, b, 1);
   }
 }
 
 template <class Cell, class T>
 void stream_step(const StreamStep<T>& s, Index block_begin, Index block_end) {
   step_rows<Cell>(
-      StepRows<T>{s.weights, s.rows, s.x, s.y, s.h_before, s.h, s.memory, block_begin, block_end, s.downwards});
+      StepRows<T>{s.weights, s.rows, s.x, s.y, s.h_before, s.h, s.memory, block_begin, block_end, s.downwards, s.sums});
 }
 
-// Bias and input product of pairs: pair q reads x[q] and writes row place[q] of `to`.
+// Rows [begin, end) of the input product of pairs, and at first the bias: pair q reads x[q] and writes row place[q] of
+// `to`.
 template <class Cell, int num_rows, class T>
 HWY_NOINLINE void project_tile(const PackedWeights<T>& weights, Index block, const T* const* x, const Index* place,
-                               const BlockedRows<T>& to) {
+                               Index begin, Index end, const BlockedRows<T>& to) {
   constexpr CellLayout layout = Cell::layout;
   constexpr Index panel_step = layout.gates * lanes<T>;
-  const Index depth = weights.shape.input;
-  Sums<T, 1, num_rows, Cell::layout.slots> sums;
-  load_sums<T>(sums, [&](int, int) { return weights.bias.data() + block * layout.slots * lanes<T>; });
+  const auto sums_at = [&](int, int r) { return to.at(block, place[r]); };
+  Sums<T, 1, num_rows, layout.slots> sums;
+  if (begin > 0) {
+    load_sums<T>(sums, sums_at);
+  } else {
+    load_sums<T>(sums, [&](int, int) { return weights.bias.data() + block * layout.slots * lanes<T>; });
+  }
   const T* rows[num_rows];
-  for (int r = 0; r < num_rows; ++r) rows[r] = x[r];
-  accumulate<layout.input_begin, layout.gates>(rows, 1, weights.input.data() + block * depth * panel_step, 0,
-                                               panel_step, depth, sums);
-  store_sums<T>(sums, [&](int, int r) { return to.at(block, place[r]); });
+  for (int r = 0; r < num_rows; ++r) rows[r] = x[r] + begin;
+  accumulate<layout.input_begin, layout.gates>(
+      rows, 1, weights.input.data() + (block * weights.shape.input + begin) * panel_step, 0, panel_step, end - begin,
+      sums);
+  store_sums<T>(sums, sums_at);
 }
 
 template <class Cell, class T>
 void project_inputs(const PackedWeights<T>& weights, Index count, const T* const* x, const Index* place,
                     const BlockedRows<T>& to) {
+  constexpr int gates = Cell::layout.gates;
   for (Index b = 0; b < weights.blocks; ++b) {
-    for_each_tile<tile_rows(Cell::layout.gates)>(0, count, [&](auto num_rows, Index first) HWY_ATTR {
-      project_tile<Cell, num_rows.value>(weights, b, x + first, place + first, to);
+    for_each_piece(weights.shape.input, panel_piece<T>(gates), [&](Index begin, Index end) HWY_ATTR {
+      for_each_tile<tile_rows(gates)>(0, count, [&](auto num_rows, Index first) HWY_ATTR {
+        project_tile<Cell, num_rows.value>(weights, b, x + first, place + first, begin, end, to);
+      });
     });
   }
 }
@@ -160,6 +193,7 @@ class ForwardRows {
     const auto rows = static_cast<std::size_t>(end_ - begin_);
     y_.resize(rows);
     x_.resize(rows);
+    step_sums_.resize(sums_size<Cell, T>(end_ - begin_));
     if (pass_.one_product) return;
     // A chunk is at least one step, and ends at the latest with the step that fills it.
     const Index capacity = projection_pairs + end_ - begin_;
@@ -234,7 +268,8 @@ class ForwardRows {
                      Cell::layout.has_memory ? pass_.memory + begin_ * stride : nullptr,
                      0,
                      weights_.blocks,
-                     t % 2 != 0};
+                     t % 2 != 0,
+                     step_sums_.data()};
     const Index pair = order_.offset(t) + begin_;
     if (pass_.keep) {
       step.record = records();
@@ -271,6 +306,7 @@ class ForwardRows {
   std::vector<T*> y_;
   std::vector<Index> place_;
   AlignedArray<T> sums_;
+  AlignedArray<T> step_sums_;
 };
 
 template <class Cell, class T>

@@ -116,6 +116,24 @@ HWY_INLINE void for_each_tile(Index begin, Index end, const F& f) {
   }
 }
 
+// Rows of a panel `width` vectors wide that stay in the first cache while tile after tile of rows is multiplied with
+// them.
+template <class T>
+constexpr Index panel_piece(Index width) {
+  return (Index{16} << 10) / (width * lanes<T> * static_cast<Index>(sizeof(T)));
+}
+
+// Cuts [0, size) into pieces of at most `piece` and calls f(begin, end); also once if the size is 0.
+template <class F>
+HWY_INLINE void for_each_piece(Index size, Index piece, const F& f) {
+  Index begin = 0;
+  do {
+    const Index end = std::min(begin + piece, size);
+    f(begin, end);
+    begin = end;
+  } while (begin < size);
+}
+
 // Loads and stores of the first `count` lanes, which may be all; memory behind them is not touched.
 template <class T>
 HWY_INLINE Vector<T> load_some(const T* from, Index count) {

@@ -25,10 +25,16 @@ template <class T>
 StreamState<T>::StreamState(const PackedWeights<T>& weights, Index rows)
     : weights_(&weights),
       rows_(rows),
+      part_(weights.blocks),
+      sums_size_(weights.kernels->stream_sums(rows)),
       states_(2 * rows * weights.state_stride),
       memory_(weights.layout().has_memory ? rows * weights.state_stride : 0),
       x_(static_cast<std::size_t>(rows)),
       y_(static_cast<std::size_t>(rows)) {
+  if (rows * pair_operations(weights.shape) >= parallel_step_operations) {
+    part_ = (weights.blocks + num_threads() - 1) / num_threads();
+  }
+  sums_.resize((weights.blocks + part_ - 1) / part_ * sums_size_);
   set_carry({});
 }
 
@@ -57,16 +63,11 @@ void StreamState<T>::step(const Matrix<const T>& x, const Matrix<T>& y) noexcept
     x_[static_cast<std::size_t>(b)] = x.data + b * x.stride;
     y_[static_cast<std::size_t>(b)] = y.data + b * y.stride;
   }
-  const StreamStep<T> step{*weights_,        rows_,          x_.data(), y_.data(), states(second_),
-                           states(!second_), memory_.data(), second_};
-  const Index blocks = weights_->blocks;
-  if (rows_ * pair_operations(weights_->shape) < parallel_step_operations) {
-    weights_->kernels->stream_step(step, 0, blocks);
-  } else {
-    const Index threads = num_threads();
-    parallel_for(0, blocks, (blocks + threads - 1) / threads,
-                 [&](Index begin, Index end) { weights_->kernels->stream_step(step, begin, end); });
-  }
+  parallel_for(0, weights_->blocks, part_, [&](Index begin, Index end) {
+    weights_->kernels->stream_step({*weights_, rows_, x_.data(), y_.data(), states(second_), states(!second_),
+                                    memory_.data(), sums_.data() + begin / part_ * sums_size_, second_},
+                                   begin, end);
+  });
   second_ = !second_;
 }
 

@@ -30,9 +30,12 @@ class StreamState {
 
   const PackedWeights<T>* weights_;
   Index rows_;
+  Index part_;           // blocks that one thread computes
+  Index sums_size_;      // numbers of sums_ for each part
   bool second_ = false;  // which half of states_ holds the current ones
   AlignedArray<T> states_;
   AlignedArray<T> memory_;
+  AlignedArray<T> sums_;
   std::vector<const T*> x_;
   std::vector<T*> y_;
 };
