@@ -4,9 +4,9 @@
 namespace strata::nn::internal {
 
 void update_leaves(const std::vector<strata::internal::Leaf>& leaves, std::span<const State> states) {
-  using strata::internal::Coverage;
-  for (const State& state : states) strata::internal::check_fit(leaves, state, Coverage::partial, "update");
-  for (const State& state : states) strata::internal::assign_leaves(leaves, state);
+  using strata::internal::Fit;
+  for (const State& state : states) strata::internal::check_fit(leaves, state, Fit::partial, "update");
+  for (const State& state : states) strata::internal::assign_leaves(leaves, state, Fit::partial);
 }
 
 }  // namespace strata::nn::internal

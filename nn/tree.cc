@@ -36,7 +36,7 @@ class LineCollector final : public strata::internal::WalkHandler {
  public:
   void group(std::span<const Key> keys, Node node) override { add(keys, short_type(node.type->name), 0); }
 
-  void variable(std::span<const Key> keys, Variable& variable) override {
+  void variable(std::span<const Key> keys, Variable& variable, Node) override {
     const std::string metadata = to_string(variable.metadata());
     add(keys, describe(variable) + (metadata.empty() ? "" : "  " + metadata), variable.value().size());
   }

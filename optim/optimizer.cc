@@ -136,8 +136,8 @@ State Optimizer::state() const {
 void Optimizer::set_state(const State& state) {
   State expected = this->state();
   std::vector<Leaf> leaves;
-  for (const auto& [path, variable] : expected) leaves.push_back({path, expected.find(path)});
-  strata::internal::check_fit(leaves, state, strata::internal::Coverage::whole, "Optimizer::set_state");
+  for (const auto& [path, variable] : expected) leaves.push_back({path, expected.find(path), true});
+  strata::internal::check_fit(leaves, state, strata::internal::Fit::whole, "Optimizer::set_state");
   for_each_memory(memory_, Path{"opt_state"}, targets_,
                   [&](const Path& path, const Kind&, Tensor& value) { value = state.at(path).value(); });
   step_ = state.at({"step"}).value().item<Index>();

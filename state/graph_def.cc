@@ -20,7 +20,7 @@ struct Record {
 
 class RecordCollector final : public WalkHandler {
  public:
-  void variable(std::span<const Key> keys, Variable& variable) override { add(keys, {}, &variable, 0); }
+  void variable(std::span<const Key> keys, Variable& variable, Node) override { add(keys, {}, &variable, 0); }
   void group(std::span<const Key> keys, Node node) override { add(keys, node, nullptr, 0); }
   void value(std::span<const Key> keys, Node node) override { add(keys, node, nullptr, 0); }
   void holder(std::span<const Key> keys, Node place, Node target) override {

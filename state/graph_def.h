@@ -54,8 +54,8 @@ class GraphDef {
     M module = internal::clone(prototype_->module);
     const std::vector<internal::Leaf> leaves = internal::collect_leaves(internal::node_of(module));
     for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i].variable->reset(prototype_->expected[i].variable.value());
-    internal::check_fit(leaves, state, internal::Coverage::whole, "merge");
-    internal::assign_leaves(leaves, state);
+    internal::check_fit(leaves, state, internal::Fit::whole, "merge");
+    internal::assign_leaves(leaves, state, internal::Fit::whole);
     return module;
   }
 

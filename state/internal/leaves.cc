@@ -2,6 +2,7 @@
 #include "strata/state/internal/leaves.h"
 
 #include "strata/state/internal/listing.h"
+#include "strata/state/internal/node_of.h"
 #include "strata/state/internal/walk.h"
 #include "strata/tensor/error.h"
 
@@ -10,17 +11,21 @@ namespace {
 
 class LeafCollector final : public WalkHandler {
  public:
-  void variable(std::span<const Key> keys, Variable& variable) override {
-    leaves.push_back({Path(std::vector<Key>(keys.begin(), keys.end())), &variable});
+  void variable(std::span<const Key> keys, Variable& variable, Node place) override {
+    const bool typed = place.type != &node_type<Variable>();
+    leaves.push_back({Path(std::vector<Key>(keys.begin(), keys.end())), &variable, typed});
   }
 
   std::vector<Leaf> leaves;
 };
 
-// A variable fits a field of its own kind; one of the root kind fits every field, since not every file knows kinds.
-bool fits(const Variable& field, const Variable& entry) {
-  return (&entry.kind() == &field.kind() || &entry.kind() == &kind_of<Variable>()) &&
-         entry.value().shape() == field.value().shape() && entry.value().dtype() == field.value().dtype();
+bool knows_kind(const Variable& entry) { return &entry.kind() != &kind_of<Variable>(); }
+
+bool fits(const Leaf& leaf, const Variable& entry, Fit fit) {
+  const Variable& field = *leaf.variable;
+  const bool checks_kind = fit == Fit::whole && leaf.typed && knows_kind(entry);
+  return (!checks_kind || &entry.kind() == &field.kind()) && entry.value().shape() == field.value().shape() &&
+         entry.value().dtype() == field.value().dtype();
 }
 
 // Calls f(leaf or null, entry or null) for every path that either has, in order.
@@ -56,17 +61,16 @@ State state_of(const std::vector<Leaf>& leaves) {
   return State(std::move(entries));
 }
 
-void check_fit(const std::vector<Leaf>& leaves, const State& state, Coverage coverage, const char* operation) {
+void check_fit(const std::vector<Leaf>& leaves, const State& state, Fit fit, const char* operation) {
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
   std::vector<std::string> different;
   for_each_path(leaves, state, [&](const Leaf* leaf, const State::Entry* entry) {
     if (entry == nullptr) {
-      if (coverage == Coverage::whole)
-        missing.push_back(to_string(leaf->path) + " (" + describe(*leaf->variable) + ")");
+      if (fit == Fit::whole) missing.push_back(to_string(leaf->path) + " (" + describe(*leaf->variable) + ")");
     } else if (leaf == nullptr) {
       unexpected.push_back(to_string(entry->path) + " (" + describe(entry->variable) + ")");
-    } else if (!fits(*leaf->variable, entry->variable)) {
+    } else if (!fits(*leaf, entry->variable, fit)) {
       different.push_back(to_string(leaf->path) + " (expected " + describe(*leaf->variable) + ", got " +
                           describe(entry->variable) + ")");
     }
@@ -79,11 +83,16 @@ void check_fit(const std::vector<Leaf>& leaves, const State& state, Coverage cov
   throw StateError(message + " Nothing was changed.");
 }
 
-void assign_leaves(const std::vector<Leaf>& leaves, const State& state) noexcept {
-  for_each_path(leaves, state, [](const Leaf* leaf, const State::Entry* entry) {
+void assign_leaves(const std::vector<Leaf>& leaves, const State& state, Fit fit) noexcept {
+  for_each_path(leaves, state, [&](const Leaf* leaf, const State::Entry* entry) {
     if (leaf == nullptr || entry == nullptr) return;
-    leaf->variable->reset(entry->variable.value());
-    if (&entry->variable.kind() != &kind_of<Variable>()) leaf->variable->set_metadata(entry->variable.metadata());
+    Variable& field = *leaf->variable;
+    if (fit == Fit::whole && !leaf->typed && knows_kind(entry->variable)) {
+      field = entry->variable;
+      return;
+    }
+    field.reset(entry->variable.value());
+    if (knows_kind(entry->variable)) field.set_metadata(entry->variable.metadata());
   });
 }
 

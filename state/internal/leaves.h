@@ -12,6 +12,7 @@ namespace strata::internal {
 struct Leaf {
   Path path;
   Variable* variable;
+  bool typed;  // the C++ type of the place fixes the kind
 };
 
 // Every variable below root once, in the order of the paths.
@@ -20,14 +21,18 @@ std::vector<Leaf> collect_leaves(Node root);
 // The values that the leaves have now.
 State state_of(const std::vector<Leaf>& leaves);
 
-enum class Coverage { whole, partial };
+enum class Fit {
+  whole,    // the state is to have every leaf, and the kinds that typed leaves have
+  partial,  // the state may have some leaves only, and any kinds
+};
 
 // Throws StateError that lists all entries that do not fit: paths that the leaves do not have, shapes, element types or
-// kinds that differ, and, if the coverage is to be whole, leaves that the state does not have.
-void check_fit(const std::vector<Leaf>& leaves, const State& state, Coverage coverage, const char* operation);
+// kinds that differ, and leaves that the state lacks. An entry of the root kind, from a file that knows no kinds, fits
+// every kind.
+void check_fit(const std::vector<Leaf>& leaves, const State& state, Fit fit, const char* operation);
 
-// Gives the leaves the values and metadata of the state, which fits. An entry of the root kind (from a file that knows
-// no kinds) leaves the metadata alone.
-void assign_leaves(const std::vector<Leaf>& leaves, const State& state) noexcept;
+// Gives the leaves the values and metadata of the state, which fits; with Fit::whole also the kinds, where the place
+// has none of its own. An entry of the root kind changes the value alone.
+void assign_leaves(const std::vector<Leaf>& leaves, const State& state, Fit fit) noexcept;
 
 }  // namespace strata::internal

@@ -39,7 +39,7 @@ class Walk final : ChildVisitor {
     if (node.object == nullptr) return;
     switch (node.type->role) {
       case Role::variable:
-        return handler_.variable(keys_, *node.type->variable(node.object));
+        return handler_.variable(keys_, *node.type->variable(node.object), node);
       case Role::value:
         return handler_.value(keys_, node);
       default:

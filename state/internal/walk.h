@@ -12,7 +12,7 @@ namespace strata::internal {
 // What a walk meets, with the keys that lead there. Functions that a walker does not need stay empty.
 class WalkHandler {
  public:
-  virtual void variable(std::span<const Key>, Variable&) {}
+  virtual void variable(std::span<const Key>, Variable&, Node /*place*/) {}
   virtual void group(std::span<const Key>, Node) {}
   virtual void value(std::span<const Key>, Node) {}
 
