@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/tensor/random.h"
 
-#include <Eigen/Core>
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,8 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "strata/tensor/arithmetic.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/internal/random_kernels.h"
+#include "strata/tensor/linear_algebra.h"
+#include "strata/tensor/manipulate.h"
 #include "strata/tensor/thread_pool.h"
 
 namespace strata::random {
@@ -142,6 +143,48 @@ float erf_float(float x) {
     return sum;
   };
   return x * horner(numerator) / horner(denominator);
+}
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  std::array<double, 8> sums{};  // not one, to add without waiting for the sum before
+  std::size_t i = 0;
+  for (; i + sums.size() <= a.size(); i += sums.size()) {
+    for (std::size_t lane = 0; lane < sums.size(); ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  }
+  for (; i < a.size(); ++i) sums[0] += a[i] * b[i];
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+// Makes the rows of a matrix orthonormal, one after the other, by the method of Gram and Schmidt.
+void orthonormalize_rows(Tensor& matrix) {
+  const std::span<double> elements = matrix.mutable_data<double>();
+  const auto size = static_cast<std::size_t>(matrix.size(1));
+  for (std::size_t end = 0; end < elements.size(); end += size) {
+    const std::span<double> row = elements.subspan(end, size);
+    for (std::size_t start = 0; start < end; start += size) {
+      const std::span<const double> other = elements.subspan(start, size);
+      const double projection = dot(other, row);
+      for (std::size_t i = 0; i < size; ++i) row[i] -= projection * other[i];
+    }
+    const double length = std::sqrt(dot(row, row));
+    for (double& element : row) element /= length;
+  }
+}
+
+// The same for many rows: block by block, so that most of the work is matrix products, and each block twice, as once
+// leaves rounding errors of the order of the condition number.
+Tensor orthonormal_rows(const Tensor& matrix) {
+  constexpr Index block_rows = 32;
+  std::vector<Tensor> blocks;
+  for (Index begin = 0; begin < matrix.size(0); begin += block_rows) {
+    Tensor block = matrix.slice(begin, std::min(begin + block_rows, matrix.size(0)));
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const Tensor& other : blocks) block = block - matmul(matmul(block, transpose(other)), other);
+      orthonormalize_rows(block);
+    }
+    blocks.push_back(block);
+  }
+  return concatenate(blocks, 0);
 }
 
 }  // namespace
@@ -298,33 +341,18 @@ Tensor categorical(RandomKey key, const Tensor& logits, const Shape& shape) {
   return result;
 }
 
-// The orthogonal factor of a matrix of normal numbers, its columns turned so that the triangular factor has a positive
-// diagonal: without that it would not be uniformly distributed (F. Mezzadri, "How to generate random matrices from the
-// classical compact groups", 2007).
+// The orthogonal factor of a matrix of normal numbers whose triangular factor has a positive diagonal: any other choice
+// of signs would not be uniformly distributed (F. Mezzadri, "How to generate random matrices from the classical compact
+// groups", 2007).
 Tensor orthogonal(RandomKey key, Index rows, Index columns, DType dtype) {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   if (rows < 0 || columns < 0) {
     throw_value("orthogonal", std::to_string(rows) + " rows, " + std::to_string(columns) + " columns. Give 0 or more.");
   }
   if (!is_floating(dtype)) throw_dtype("orthogonal", dtype, "a floating type");
-  Tensor result = Tensor::uninitialized(Shape{rows, columns}, DType::float64);
-  if (result.size() == 0) return result.astype(dtype);
-  const Index longer = std::max(rows, columns);
-  const Index shorter = std::min(rows, columns);
-  const Tensor numbers = normal(key, Shape{longer, shorter}, DType::float64);
-  const Eigen::MatrixXd matrix = Eigen::Map<const RowMajor>(numbers.data<double>().data(), longer, shorter);
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(matrix);
-  Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(longer, shorter);
-  for (Index column = 0; column < shorter; ++column) {
-    if (qr.matrixQR()(column, column) < 0) q.col(column) *= -1;
-  }
-  Eigen::Map<RowMajor> out(result.mutable_data<double>().data(), rows, columns);
-  if (rows >= columns) {
-    out = q;
-  } else {
-    out = q.transpose();
-  }
-  return result.astype(dtype);
+  if (rows == 0 || columns == 0) return Tensor::uninitialized(Shape{rows, columns}, dtype);
+  const Tensor numbers = normal(key, Shape{std::max(rows, columns), std::min(rows, columns)}, DType::float64);
+  const Tensor vectors = orthonormal_rows(transpose(numbers));
+  return (rows < columns ? vectors : transpose(vectors)).astype(dtype);
 }
 
 }  // namespace strata::random
