@@ -24,9 +24,7 @@ NumpyDType read_dtype(const Reading& reading, std::size_t value) {
   const std::string_view text = reading.message.text(value);
   const std::optional<NumpyDType> dtype = parse_numpy_text(text);
   if (!dtype) {
-    constexpr std::size_t shown = 60;
-    reading.fail(value, fmt::format("`dtype` {}{} is not an element type that a tensor holds.", text.substr(0, shown),
-                                    text.size() > shown ? "..." : ""));
+    reading.fail(value, fmt::format("`dtype` {} is not an element type that a tensor holds.", shortened(text)));
   }
   return *dtype;
 }
@@ -133,7 +131,7 @@ Metadata read_metadata(Reading& reading, std::size_t list) {
     }
     reading.take_memory(pair, metadata_value_memory);
     if (!values.emplace(message.text(name), read_metadata_value(reading, value)).second) {
-      reading.fail(name, fmt::format("the metadata `{}` stands twice.", message.text(name)));
+      reading.fail(name, fmt::format("the metadata `{}` stands twice.", shortened(message.text(name))));
     }
   }
   return Metadata(std::move(values));

@@ -9,6 +9,9 @@
 
 namespace strata::checkpoint::internal {
 
+// Text from a file as it stands in an error: the first bytes of a long one.
+[[nodiscard]] std::string shortened(std::string_view text);
+
 // What bytes are read for and where they come from: what errors in them name first.
 struct Source {
   std::string operation;

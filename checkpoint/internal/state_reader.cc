@@ -108,7 +108,8 @@ class StateReader {
     const auto twice = std::adjacent_find(keys.begin(), keys.end(),
                                           [this](std::size_t a, std::size_t b) { return compare_keys(a, b) == 0; });
     if (twice != keys.end()) {
-      reading_.fail(std::max(twice[0], twice[1]), fmt::format("the key {} stands twice.", to_string(path_key(*twice))));
+      reading_.fail(std::max(twice[0], twice[1]),
+                    fmt::format("the key {} stands twice.", shortened(to_string(path_key(*twice)))));
     }
     return keys;
   }

@@ -209,6 +209,12 @@ TEST(DecodeDopamine, RefusesSmallBytesThatMeanALargeState) {
   EXPECT_THAT(error_of_decode(bytes), HasSubstr("take many times the memory"));
 }
 
+TEST(DecodeDopamine, ShortensLongTextInErrors) {
+  const std::string key = "\xda\x03\xe8" + std::string(1000, 'k');
+  EXPECT_EQ(error_of_decode("\x81" + key + "\xc0"), "[decode_dopamine] byte 1004, " + std::string(200, 'k') +
+                                                        "...: expected an array, a number, a map or a list, got nil.");
+}
+
 TEST(DecodeDopamine, RefusesTheFirstBytesOfAState) {
   const std::string whole = encoded_state();
   for (std::size_t size = 0; size < whole.size(); ++size) {

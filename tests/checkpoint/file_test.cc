@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -71,6 +73,37 @@ TEST_F(File, AStateThatCannotBeEncodedLeavesTheOldFile) {
         save(file_, State{{Path{"integer"}, Variable(ones({2}))}});
       },
       ThrowsMessage<StateError>(HasSubstr("[save] Dopamine's encoding cannot hold the state")));
+  EXPECT_EQ(restore(file_), state(1.0f));
+  EXPECT_THAT(names_in_folder(), testing::ElementsAre("state.msgpack"));
+}
+
+// While it lives, the system refuses to write more than a few bytes to any file.
+class FullDisk {
+ public:
+  FullDisk() : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &limit_);
+    const rlimit small{.rlim_cur = 1000, .rlim_max = limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &limit_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit limit_{};
+  void (*handler_)(int);
+};
+
+TEST_F(File, ADiskThatIsFullLeavesTheOldFile) {
+  save(file_, state(1.0f));
+  {
+    const FullDisk full_disk;
+    EXPECT_THAT([&] { save(file_, state(2.0f)); },
+                ThrowsMessage<IoError>("[save] " + file_ + ": cannot write: File too large."));
+  }
   EXPECT_EQ(restore(file_), state(1.0f));
   EXPECT_THAT(names_in_folder(), testing::ElementsAre("state.msgpack"));
 }
