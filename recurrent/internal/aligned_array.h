@@ -9,10 +9,15 @@
 
 namespace strata::recurrent::internal {
 
-// Uninitialised bytes, aligned for every vector instruction set; from 1 MiB on at 2 MiB and in huge pages where the
-// system grants them.
-[[nodiscard]] void* allocate_aligned(std::size_t bytes);
-void free_aligned(void* bytes, std::size_t size) noexcept;
+struct AlignedBytes {
+  void* data;
+  std::size_t size;
+};
+
+// At least so many uninitialised bytes, aligned for every vector instruction set; from 1 MiB on at 2 MiB and in huge
+// pages where the system grants them. Large blocks that were freed are kept for the next time, up to a limit.
+[[nodiscard]] AlignedBytes allocate_aligned(std::size_t bytes);
+void free_aligned(const AlignedBytes& block) noexcept;
 
 // An array of numbers for kernels. Growing discards the contents; shrinking keeps the memory.
 template <class T>
@@ -24,8 +29,8 @@ class AlignedArray {
   void resize(Index size) {
     if (size > capacity_) {
       data_.reset();
-      const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
-      data_ = {static_cast<T*>(allocate_aligned(bytes)), Deleter{bytes}};
+      const AlignedBytes block = allocate_aligned(static_cast<std::size_t>(size) * sizeof(T));
+      data_ = {static_cast<T*>(block.data), Deleter{block.size}};
       capacity_ = size;
     }
     size_ = size;
@@ -39,7 +44,7 @@ class AlignedArray {
  private:
   struct Deleter {
     std::size_t bytes = 0;
-    void operator()(T* data) const noexcept { free_aligned(data, bytes); }
+    void operator()(T* data) const noexcept { free_aligned({data, bytes}); }
   };
 
   std::unique_ptr<T[], Deleter> data_;
