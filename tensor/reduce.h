@@ -18,7 +18,7 @@
 // for any number of threads. All functions throw ShapeError if an axis does not exist or is named twice.
 namespace strata {
 
-// Axes of a tensor; negative ones count from the end. Default: all.
+// Axes of a tensor; negative ones count from the end. If none is named, all of them.
 class Axes {
  public:
   Axes() = default;

@@ -47,9 +47,7 @@ Tensor abs(const Tensor& x) {
                [](const Tensor& dy, const Tensor& in) { return dy * sign(in); });
 }
 
-Tensor sign(const Tensor& x) {
-  return unary(Unary::sign, stop_gradient(x), "sign", Saves::input, nullptr);
-}
+Tensor sign(const Tensor& x) { return unary(Unary::sign, stop_gradient(x), "sign", Saves::input, nullptr); }
 
 Tensor square(const Tensor& x) {
   if (x.dtype() == DType::boolean) return x;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
-#include <cstdint>
+#include <cstddef>
+#include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,20 +16,19 @@
 namespace strata {
 namespace {
 
-// Elements are moved, not computed with: their width is all that matters.
-template <class Bits>
-void select(const internal::BroadcastLoops& loops, std::span<const bool> chosen, const void* a, const void* b,
-            void* out) {
-  const auto* x = static_cast<const Bits*>(a);
-  const auto* y = static_cast<const Bits*>(b);
-  auto* result = static_cast<Bits*>(out);
+// Elements are moved, not computed with: their width is all that matters. As a constant it makes a copy one load and
+// one store.
+template <Index Width>
+void select(const internal::BroadcastLoops& loops, std::span<const bool> chosen, const std::byte* a, const std::byte* b,
+            std::byte* out) {
   const internal::Offsets& steps = loops.steps();
   const Index size = loops.row_size();
   loops.for_each_row(0, loops.num_rows(), [&](Index row, const internal::Offsets& offsets) {
     for (Index i = 0; i < size; ++i) {
-      const Bits from_x = x[offsets[1] + i * steps[1]];
-      const Bits from_y = y[offsets[2] + i * steps[2]];
-      result[row * size + i] = chosen[static_cast<std::size_t>(offsets[0] + i * steps[0])] ? from_x : from_y;
+      const std::byte* from_a = a + (offsets[1] + i * steps[1]) * Width;
+      const std::byte* from_b = b + (offsets[2] + i * steps[2]) * Width;
+      const bool choice = chosen[static_cast<std::size_t>(offsets[0] + i * steps[0])];
+      std::memcpy(out + (row * size + i) * Width, choice ? from_a : from_b, Width);
     }
   });
 }
@@ -39,20 +39,21 @@ Tensor select(const Tensor& condition, const internal::Operand& a, const interna
   if (out.size() == 0) return out;
   const std::array<const Shape*, 3> shapes{&condition.shape(), &a.shape(), &b.shape()};
   const internal::BroadcastLoops loops(out.shape(), shapes);
-  const std::span<const bool> chosen = condition.data<bool>();
-  std::byte* to = out.mutable_bytes().data();
+  const auto run = [&]<Index Width>(std::integral_constant<Index, Width>) {
+    select<Width>(loops, condition.data<bool>(), a.data(), b.data(), out.mutable_bytes().data());
+  };
   switch (size_in_bytes(dtype)) {
     case 1:
-      select<std::uint8_t>(loops, chosen, a.data(), b.data(), to);
+      run(std::integral_constant<Index, 1>());
       break;
     case 2:
-      select<std::uint16_t>(loops, chosen, a.data(), b.data(), to);
+      run(std::integral_constant<Index, 2>());
       break;
     case 4:
-      select<std::uint32_t>(loops, chosen, a.data(), b.data(), to);
+      run(std::integral_constant<Index, 4>());
       break;
     default:
-      select<std::uint64_t>(loops, chosen, a.data(), b.data(), to);
+      run(std::integral_constant<Index, 8>());
   }
   return out;
 }

@@ -22,14 +22,14 @@ struct Plus {
 struct Larger {
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
-    return hn::IfThenElse(hn::Or(hn::Gt(b, a), hn::Ne(b, b)), b, a);
+    return hn::IfThenElse(hn::Or(hn::Gt(b, a), hn::IsNaN(b)), b, a);
   }
 };
 
 struct Smaller {
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
-    return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::Ne(b, b)), b, a);
+    return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::IsNaN(b)), b, a);
   }
 };
 
