@@ -2,6 +2,7 @@
 #include "strata/tensor/tensor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -121,6 +122,9 @@ std::span<std::byte> Tensor::mutable_bytes() & {
     std::memcpy(copy->data, buffer_->data + offset_, num_bytes());
     buffer_ = std::move(copy);
     offset_ = 0;
+  } else {
+    // Another thread may just have let go of the elements: what it did with them comes before our writes.
+    std::atomic_thread_fence(std::memory_order_acquire);
   }
   ++buffer_->version;
   return {buffer_->data + offset_, num_bytes()};
