@@ -30,34 +30,52 @@ struct GateRows {
   Index run;
 };
 
-// to[r] += rows r of `gates`, as far as they lie in blocks [block_begin, block_end), times a transposed panel `width`
-// vectors wide.
-template <int width, int num_rows, class T>
+// to[r] += rows r of `gates`, as far as they lie in blocks [block_begin, block_end), times transposed panels `width`
+// vectors wide: one, or several side by side.
+template <int width, int num_rows, int num_panels, class T>
 HWY_NOINLINE void transposed_tile(const GateRows<T>& gates, Index pair, const T* panel, Index block_begin,
                                   Index block_end, T* to, Index to_stride) {
-  Sums<T, 1, num_rows, width> sums;
-  load_sums<T>(sums, [&](int, int r) { return to + r * to_stride; });
+  constexpr Index panel_step = width * lanes<T>;
+  const Index panel_stride = gates.blocks * gates.run * panel_step;
+  const auto sums_at = [&](int p, int r) { return to + r * to_stride + p * panel_step; };
+  Sums<T, num_panels, num_rows, width> sums;
+  load_sums<T>(sums, sums_at);
   for (Index b = block_begin; b < block_end; ++b) {
     const T* rows[num_rows];
     HWY_UNROLL(8)
     for (int r = 0; r < num_rows; ++r) rows[r] = gates.data + b * gates.block_stride + (pair + r) * gates.pair_stride;
-    accumulate<0, width>(rows, 1, panel + b * gates.run * width * lanes<T>, 0, width * lanes<T>, gates.run, sums);
+    accumulate<0, width>(rows, 1, panel + b * gates.run * panel_step, panel_stride, panel_step, gates.run, sums);
   }
-  store_sums<T>(sums, [&](int, int r) { return to + r * to_stride; });
+  store_sums<T>(sums, sums_at);
 }
 
-// Row q of `to` += row q of `gates`, 0 <= q < count, times a group of transposed panels `vectors` vectors wide.
+// Row q of `to` += row q of `gates`, 0 <= q < count, times transposed panels with `columns` columns in all. `to` has
+// room for whole vectors.
 template <class T>
-HWY_NOINLINE void transposed_product(const GateRows<T>& gates, Index count, const T* panel, Index vectors, T* to,
+HWY_NOINLINE void transposed_product(const GateRows<T>& gates, Index count, const T* panels, Index columns, T* to,
                                      Index to_stride) {
-  const Index blocks_at_once = std::max(Index{1}, panel_piece<T>(vectors) / gates.run);
-  for (Index b = 0; b < gates.blocks; b += blocks_at_once) {
-    const Index block_end = std::min(b + blocks_at_once, gates.blocks);
-    with_constant<group_vectors>(vectors, [&](auto width) HWY_ATTR {
-      for_each_tile<tile_rows(width.value)>(0, count, [&](auto num_rows, Index q) HWY_ATTR {
-        transposed_tile<width.value, num_rows.value>(gates, q, panel, b, block_end, to + q * to_stride, to_stride);
-      });
-    });
+  constexpr Index group = group_vectors * lanes<T>;
+  constexpr int groups_of_row = std::max(1, chains / group_vectors);
+  const Index depth = gates.blocks * gates.run;
+  Index first = 0;
+  if (count == 1) {
+    for (; first + groups_of_row * group <= columns; first += groups_of_row * group) {
+      transposed_tile<group_vectors, 1, groups_of_row>(gates, 0, panels + first * depth, 0, gates.blocks, to + first,
+                                                       0);
+    }
+  }
+  for (; first < columns; first += group) {
+    const Index vectors = std::min(Index{group_vectors}, (columns - first + lanes<T> - 1) / lanes<T>);
+    const T* const panel = panels + first * depth;
+    for_each_piece(gates.blocks, std::max(Index{1}, panel_piece<T>(vectors) / gates.run),
+                   [&](Index begin, Index end) HWY_ATTR {
+                     with_constant<group_vectors>(vectors, [&](auto width) HWY_ATTR {
+                       for_each_tile<tile_rows(width.value)>(0, count, [&](auto num_rows, Index q) HWY_ATTR {
+                         transposed_tile<width.value, num_rows.value, 1>(gates, q, panel, begin, end,
+                                                                         to + q * to_stride + first, to_stride);
+                       });
+                     });
+                   });
   }
 }
 
@@ -69,12 +87,6 @@ HWY_INLINE GateRows<T> gate_rows(const BackwardChunk<T>& chunk, Side side, Index
   const int slot = side == Side::input ? layout.input_begin : layout.recurrent_begin;
   return {chunk.gates + pair * pair_stride + slot * lanes<T>, chunk.capacity * pair_stride, pair_stride,
           chunk.weights.blocks, layout.gates * lanes<T>};
-}
-
-// Vectors of the group of transposed panels that starts at column `first` of `columns`.
-template <class T>
-HWY_INLINE Index vectors_of_group(Index first, Index columns) {
-  return std::min(Index{group_vectors}, (columns - first + lanes<T> - 1) / lanes<T>);
 }
 
 // Adds the cotangents that enter where row j ends: those of the final carry, and of the outputs that repeat its last
@@ -150,29 +162,29 @@ void backward_rows(const BackwardChunk<T>& chunk, Index row_begin, Index row_end
     retreat_rows<Cell>(chunk, t, row_begin, live_end, dy.data());
     if (t == 0 && !initial_wanted) continue;
     const GateRows<T> gates = gate_rows<Cell>(chunk, Side::recurrent, chunk.offsets[t - chunk.begin] + row_begin);
-    for (Index unit = 0; unit < weights.shape.hidden; unit += group_vectors * lanes<T>) {
-      transposed_product(gates, live_end - row_begin,
-                         weights.transposed_recurrent.data() + unit * gates.blocks * gates.run,
-                         vectors_of_group<T>(unit, weights.shape.hidden),
-                         chunk.state_gradient + row_begin * weights.state_stride + unit, weights.state_stride);
-    }
+    transposed_product(gates, live_end - row_begin, weights.transposed_recurrent.data(), weights.shape.hidden,
+                       chunk.state_gradient + row_begin * weights.state_stride, weights.state_stride);
   }
 }
 
+// Columns of the input's gradient that are computed at a time, before they go where the caller keeps them.
+template <class T>
+constexpr Index input_gradient_columns = 16 * lanes<T>;
+
 template <class Cell, class T>
 void input_gradient(const BackwardChunk<T>& chunk, Index pair_begin, Index pair_end) {
-  constexpr Index width = group_vectors * lanes<T>;
   const Index inputs = chunk.weights.shape.input;
+  const Index width = std::min(input_gradient_columns<T>, (inputs + lanes<T> - 1) / lanes<T> * lanes<T>);
   const GateRows<T> gates = gate_rows<Cell>(chunk, Side::input, pair_begin);
   AlignedArray<T> result((pair_end - pair_begin) * width);
   for (Index first = 0; first < inputs; first += width) {
+    const Index columns = std::min(width, inputs - first);
     result.fill_zero();
     transposed_product(gates, pair_end - pair_begin,
-                       chunk.weights.transposed_input.data() + first * gates.blocks * gates.run,
-                       vectors_of_group<T>(first, inputs), result.data(), width);
+                       chunk.weights.transposed_input.data() + first * gates.blocks * gates.run, columns, result.data(),
+                       width);
     for (Index q = pair_begin; q < pair_end; ++q) {
-      std::copy_n(result.data() + (q - pair_begin) * width, std::min(width, inputs - first),
-                  chunk.x_gradient[q] + first);
+      std::copy_n(result.data() + (q - pair_begin) * width, columns, chunk.x_gradient[q] + first);
     }
   }
 }

@@ -16,22 +16,36 @@
 HWY_BEFORE_NAMESPACE();
 namespace strata::recurrent::internal::HWY_NAMESPACE {
 
-// One panel: the columns from `column` on of the kernels of all gates. Adds 1 on the diagonal if `residual` is set: h R
-// + h is h (R + 1).
+// The panels of one side, blocks [block_begin, block_end). Some rows of the kernels at a time, so that what lies beside
+// a block's columns is still in the cache for the next block.
 template <class Cell, class T>
-void pack_panel(const std::array<Matrix<const T>, 4>& kernels, const std::array<int, 4>& gates, Index depth,
-                Index column, Index columns, bool residual, T* panel) {
-  const Tag<T> d;
-  for (Index k = 0; k < depth; ++k) {
-    for (int g = 0; g < Cell::layout.gates; ++g) {
-      const Matrix<const T>& kernel = kernels[static_cast<std::size_t>(gates[static_cast<std::size_t>(g)])];
-      hn::Store(load_some(kernel.data + k * kernel.stride + column, columns), d, panel);
-      panel += lanes<T>;
+void pack_panels(const std::array<Matrix<const T>, 4>& kernels, const std::array<int, 4>& gates, Index depth,
+                 Index hidden, Index block_begin, Index block_end, T* panels) {
+  constexpr Index rows_at_once = 4;
+  constexpr Index panel_step = Cell::layout.gates * lanes<T>;
+  for (Index first = 0; first < depth; first += rows_at_once) {
+    const Index last = std::min(first + rows_at_once, depth);
+    for (Index b = block_begin; b < block_end; ++b) {
+      const Index columns = hidden - b * lanes<T>;
+      for (int g = 0; g < Cell::layout.gates; ++g) {
+        const Matrix<const T>& kernel = kernels[static_cast<std::size_t>(gates[static_cast<std::size_t>(g)])];
+        const T* from = kernel.data + first * kernel.stride + b * lanes<T>;
+        T* to = panels + (b * depth + first) * panel_step + g * lanes<T>;
+        for (Index k = first; k < last; ++k, from += kernel.stride, to += panel_step) {
+          hn::Store(load_some(from, columns), Tag<T>(), to);
+        }
+      }
     }
   }
-  if (!residual) return;
-  panel -= depth * lanes<T>;
-  for (Index u = 0; u < std::min(columns, lanes<T>); ++u) panel[(column + u) * lanes<T> + u] += T{1};
+}
+
+// Adds 1 to the diagonal of the recurrent kernel of a cell with one gate: h R + h is h (R + 1).
+template <class T>
+void add_residual(PackedWeights<T>& packed, Index block_begin, Index block_end) {
+  const Index hidden = packed.shape.hidden;
+  for (Index u = block_begin * lanes<T>; u < std::min(block_end * lanes<T>, hidden); ++u) {
+    packed.recurrent.data()[(u / lanes<T> * hidden + u) * lanes<T> + u % lanes<T>] += T{1};
+  }
 }
 
 template <class Cell, class T>
@@ -54,21 +68,74 @@ void pack_bias(const GateArrays<const T>& weights, Index column, Index columns, 
 template <class Cell, class T>
 void pack_blocks(PackedWeights<T>& packed, const GateArrays<const T>& weights, Index block_begin, Index block_end) {
   constexpr CellLayout layout = Cell::layout;
-  const auto [kind, input, hidden, residual] = packed.shape;
-  constexpr Index row = layout.gates * lanes<T>;
+  const CellShape& shape = packed.shape;
+  pack_panels<Cell>(weights.input, layout.input_gate, shape.input, shape.hidden, block_begin, block_end,
+                    packed.input.data());
+  pack_panels<Cell>(weights.recurrent, layout.recurrent_gate, shape.hidden, shape.hidden, block_begin, block_end,
+                    packed.recurrent.data());
+  if (shape.residual) add_residual(packed, block_begin, block_end);
   for (Index b = block_begin; b < block_end; ++b) {
-    const Index column = b * lanes<T>;
-    const Index columns = hidden - column;
-    pack_panel<Cell>(weights.input, layout.input_gate, input, column, columns, false,
-                     packed.input.data() + b * input * row);
-    pack_panel<Cell>(weights.recurrent, layout.recurrent_gate, hidden, column, columns, residual,
-                     packed.recurrent.data() + b * hidden * row);
-    pack_bias<Cell>(weights, column, columns, packed.bias.data() + b * layout.slots * lanes<T>);
+    pack_bias<Cell>(weights, b * lanes<T>, shape.hidden - b * lanes<T>,
+                    packed.bias.data() + b * layout.slots * lanes<T>);
   }
 }
 
 // Vectors in a group of transposed panels.
 constexpr int group_vectors = 4;
+
+// to[j][i] = from[i][j] for a square of `square_size` rows and columns, the size of the smallest vectors. Each pass
+// interleaves the first half of the rows with the second.
+#if HWY_TARGET == HWY_SCALAR
+template <class T>
+constexpr Index square_size = 1;
+
+template <class T>
+HWY_INLINE void transpose_square(const T* from, Index, T* to, Index) {
+  *to = *from;
+}
+#else
+template <class T>
+constexpr Index square_size = Index{16} / static_cast<Index>(sizeof(T));
+
+template <class T>
+HWY_INLINE void transpose_square(const T* from, Index from_stride, T* to, Index to_stride) {
+  constexpr Index n = square_size<T>;
+  using SquareTag = hn::FixedTag<T, n>;
+  const SquareTag d;
+  hn::Vec<SquareTag> rows[n];
+  HWY_UNROLL(4)
+  for (Index r = 0; r < n; ++r) rows[r] = hn::LoadU(d, from + r * from_stride);
+  HWY_UNROLL(2)
+  for (Index pass = 1; pass < n; pass *= 2) {
+    hn::Vec<SquareTag> mixed[n];
+    HWY_UNROLL(2)
+    for (Index r = 0; r < n / 2; ++r) {
+      mixed[2 * r] = hn::InterleaveLower(d, rows[r], rows[r + n / 2]);
+      mixed[2 * r + 1] = hn::InterleaveUpper(d, rows[r], rows[r + n / 2]);
+    }
+    HWY_UNROLL(4)
+    for (Index r = 0; r < n; ++r) rows[r] = mixed[r];
+  }
+  HWY_UNROLL(4)
+  for (Index r = 0; r < n; ++r) hn::StoreU(rows[r], d, to + r * to_stride);
+}
+#endif
+
+template <class T>
+HWY_INLINE void transpose(const T* from, Index from_stride, Index num_rows, Index num_columns, T* to, Index to_stride) {
+  constexpr Index n = square_size<T>;
+  for (Index i = 0; i < num_rows; i += n) {
+    for (Index j = 0; j < num_columns; j += n) {
+      if (i + n <= num_rows && j + n <= num_columns) {
+        transpose_square(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
+        continue;
+      }
+      for (Index r = i; r < std::min(i + n, num_rows); ++r) {
+        for (Index c = j; c < std::min(j + n, num_columns); ++c) to[c * to_stride + r] = from[r * from_stride + c];
+      }
+    }
+  }
+}
 
 // The groups [group_begin, group_end) of transposed panels of one side: the kernels' rows become columns.
 template <class Cell, class T>
@@ -92,10 +159,7 @@ void pack_transposed_groups(PackedWeights<T>& packed, const GateArrays<const T>&
       for (int g = 0; g < layout.gates; ++g, to += lanes<T> * width) {
         if (count < width || columns < lanes<T>) std::fill_n(to, lanes<T> * width, T{0});
         const Matrix<const T>& kernel = kernels[static_cast<std::size_t>(gates[static_cast<std::size_t>(g)])];
-        for (Index i = 0; i < count; ++i) {
-          const T* from = kernel.data + (first + i) * kernel.stride + b * lanes<T>;
-          for (Index u = 0; u < columns; ++u) to[u * width + i] = from[u];
-        }
+        transpose(kernel.data + first * kernel.stride + b * lanes<T>, kernel.stride, count, columns, to, width);
         if (is_input || !packed.shape.residual) continue;
         for (Index u = 0; u < columns; ++u) {
           const Index i = b * lanes<T> + u - first;

@@ -32,9 +32,9 @@ constexpr Index lanes = static_cast<Index>(hn::MaxLanes(Tag<T>()));
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int tile_rows(int width) { return width >= 4 ? 6 : 8; }
 constexpr int chains = 16;
-#elif HWY_TARGET == HWY_EMU128
+#elif HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 constexpr int tile_rows(int) { return 1; }
-constexpr int chains = 1;
+constexpr int chains = 4;
 #else
 constexpr int tile_rows(int width) { return width >= 4 ? 3 : width == 3 ? 4 : 6; }
 constexpr int chains = 8;
