@@ -94,7 +94,9 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> outputs, std:
     const internal::TapeSlot& place = TensorAccess::tape(outputs[i]);
     if (place.tape == tape_) tape_->seed(all[static_cast<std::size_t>(place.slot)], cotangents[i]);
   }
-  tape_->run_backward(all);
+  std::vector<bool> keep(all.size());
+  for (const Tensor& source : sources) keep[static_cast<std::size_t>(TensorAccess::tape(source).slot)] = true;
+  tape_->run_backward(all, keep);
   for (const Tensor& source : sources) {
     Cotangent& gradient = all[static_cast<std::size_t>(TensorAccess::tape(source).slot)];
     result.push_back(gradient ? stop_gradient(*gradient) : filled(source, 0.0));

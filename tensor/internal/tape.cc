@@ -43,7 +43,7 @@ void Tape::add_node(Index first_output, std::size_t num_outputs, std::vector<Ind
   nodes_.push_back({static_cast<std::size_t>(first_output), num_outputs, std::move(inputs), std::move(backward)});
 }
 
-void Tape::run_backward(std::vector<Cotangent>& cotangents) {
+void Tape::run_backward(std::vector<Cotangent>& cotangents, const std::vector<bool>& keep) {
   recording_ = false;
   while (!nodes_.empty()) {
     const Node node = std::move(nodes_.back());
@@ -51,6 +51,9 @@ void Tape::run_backward(std::vector<Cotangent>& cotangents) {
     const std::span<const Cotangent> outputs(cotangents.data() + node.first_output, node.num_outputs);
     if (std::none_of(outputs.begin(), outputs.end(), [](const Cotangent& c) { return c.has_value(); })) continue;
     std::vector<Cotangent> gradients = node.backward(outputs);
+    for (std::size_t slot = node.first_output; slot < node.first_output + node.num_outputs; ++slot) {
+      if (!keep[slot]) cotangents[slot].reset();
+    }
     if (gradients.size() != node.inputs.size()) {
       throw GradientError("[differentiable] the backward function returned " + std::to_string(gradients.size()) +
                           " gradients for " + std::to_string(node.inputs.size()) + " inputs.");

@@ -21,8 +21,9 @@ class Tape {
   // Adds to the cotangent that run_backward begins from.
   static void seed(Cotangent& sum, const Tensor& cotangent);
 
-  // Ends the recording. `cotangents` has one entry for each slot, to begin from; comes back filled for all slots.
-  void run_backward(std::vector<Cotangent>& cotangents);
+  // Ends the recording. `cotangents` has one entry for each slot, to begin from; comes back with those of the slots
+  // that are to be kept. The others are freed as soon as they were carried on.
+  void run_backward(std::vector<Cotangent>& cotangents, const std::vector<bool>& keep);
 
   // Ends the recording and forgets the notes.
   void close() noexcept;
