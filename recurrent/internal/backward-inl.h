@@ -189,9 +189,6 @@ void input_gradient(const BackwardChunk<T>& chunk, Index pair_begin, Index pair_
   }
 }
 
-// Pairs whose factors are copied side by side, and summed up, at a time.
-constexpr Index weight_pairs = 128;
-
 // Copies the columns [begin, end) of `count` rows side by side, `stride` apart; null rows count as zero.
 template <class T>
 void gather_rows(const T* const* rows, Index count, Index begin, Index end, Index stride, T* to) {
@@ -204,25 +201,12 @@ void gather_rows(const T* const* rows, Index count, Index begin, Index end, Inde
   }
 }
 
-// Rows of a tile of weight gradients, [row][gate][lanes], into the public layout: added, or in place of what is there.
-template <class Cell, class T>
-void store_weight_tile(const std::array<Matrix<T>, 4>& kernels, const std::array<int, 4>& gates, Index row,
-                       Index num_rows, Index column, Index columns, bool add, const T* sums) {
-  const Tag<T> d;
-  for (Index r = row; r < row + num_rows; ++r) {
-    for (int g = 0; g < Cell::layout.gates; ++g, sums += lanes<T>) {
-      const Matrix<T>& kernel = kernels[static_cast<std::size_t>(gates[static_cast<std::size_t>(g)])];
-      if (kernel.data == nullptr) continue;
-      T* const to = kernel.data + r * kernel.stride + column;
-      const Vector<T> sum = hn::Load(d, sums);
-      store_some(add ? hn::Add(load_some(to, columns), sum) : sum, to, columns);
-    }
-  }
-}
-
-// sums[r][g] = sum over pairs q of factors[q * stride + r] * vector g of pair q of a panel of gate gradients.
+// sums[r][g] = sum over pairs q of factors[q * stride + r] * vector g of pair q of a panel of gate gradients; with
+// `add` it is added.
 template <int gates, int num_rows, class T>
-HWY_NOINLINE void weight_tile(const T* factors, Index stride, const T* panel, Index pair_stride, Index pairs, T* to) {
+HWY_NOINLINE void weight_tile(const T* factors, Index stride, const T* panel, Index pair_stride, Index pairs, bool add,
+                              T* to) {
+  const auto sums_at = [&](int, int r) { return to + r * gates * lanes<T>; };
   Sums<T, 1, num_rows, gates> sums;
   const T* rows[num_rows];
   HWY_UNROLL(8)
@@ -231,40 +215,66 @@ HWY_NOINLINE void weight_tile(const T* factors, Index stride, const T* panel, In
     HWY_UNROLL(4)
     for (int g = 0; g < gates; ++g) sums[0][r][g] = hn::Zero(Tag<T>());
   }
+  if (add) load_sums<T>(sums, sums_at);
   accumulate<0, gates>(rows, stride, panel, 0, pair_stride, pairs, sums);
-  store_sums<T>(sums, [&](int, int r) { return to + r * gates * lanes<T>; });
+  store_sums<T>(sums, sums_at);
 }
 
+// Where the gradients of one side's kernels go, by slot, and whether they are added to what is there.
+template <class T>
+struct KernelGradients {
+  const std::array<Matrix<T>, 4>& kernels;
+  const std::array<int, 4>& gates;
+  bool add;
+};
+
+// Rows of weight gradients, [row][gate][lanes], into the public layout.
+template <class Cell, class T>
+void store_weight_rows(const KernelGradients<T>& to, Index row_begin, Index row_end, Index column, Index columns,
+                       const T* sums) {
+  const Tag<T> d;
+  for (Index r = row_begin; r < row_end; ++r) {
+    for (int g = 0; g < Cell::layout.gates; ++g, sums += lanes<T>) {
+      const Matrix<T>& kernel = to.kernels[static_cast<std::size_t>(to.gates[static_cast<std::size_t>(g)])];
+      if (kernel.data == nullptr) continue;
+      T* const place = kernel.data + r * kernel.stride + column;
+      const Vector<T> sum = hn::Load(d, sums);
+      store_some(to.add ? hn::Add(load_some(place, columns), sum) : sum, place, columns);
+    }
+  }
+}
+
+// Rows of the kernels' gradients that are computed at a time: their factors and sums stay in the second cache.
+constexpr Index weight_rows = 48;
+
 // Rows [row_begin, row_end) of the gradients of one side's kernels: sums over the pairs of the chunk of x (or the
-// state) times the gate gradients. Each block of pairs is summed from zero, which keeps the sums' rounding errors
-// small.
+// state) times the gate gradients.
 template <class Cell, class T>
 void weight_gradient(const BackwardChunk<T>& chunk, Side side, Index row_begin, Index row_end) {
   constexpr CellLayout layout = Cell::layout;
-  constexpr int max_rows = tile_rows(layout.gates);
   constexpr Index row_size = layout.gates * lanes<T>;
   const bool is_input = side == Side::input;
-  const T* const* rows_of = is_input ? chunk.x : chunk.h;
-  const auto& kernels = is_input ? chunk.gradients.weights.input : chunk.gradients.weights.recurrent;
-  const auto& gates = is_input ? layout.input_gate : layout.recurrent_gate;
+  const KernelGradients<T> to{is_input ? chunk.gradients.weights.input : chunk.gradients.weights.recurrent,
+                              is_input ? Cell::layout.input_gate : Cell::layout.recurrent_gate, chunk.add};
+  const GateRows<T> gates = gate_rows<Cell>(chunk, side, 0);
   // An odd number of cache lines apart, so that a column of rows spreads over the cache.
   constexpr Index line = Index{64} / static_cast<Index>(sizeof(T));
-  const Index stride = ((row_end - row_begin + line - 1) / line | 1) * line;
-  AlignedArray<T> factors(weight_pairs * stride);
-  HWY_ALIGN T tile[max_rows * row_size];
-  for (Index first = 0; first < chunk.pairs(); first += weight_pairs) {
-    const Index count = std::min(weight_pairs, chunk.pairs() - first);
-    const GateRows<T> gate_gradients = gate_rows<Cell>(chunk, side, first);
-    gather_rows(rows_of + first, count, row_begin, row_end, stride, factors.data());
-    for (Index b = 0; b < gate_gradients.blocks; ++b) {
-      const T* const panel = gate_gradients.data + b * gate_gradients.block_stride;
-      const Index column = b * lanes<T>;
-      for_each_tile<max_rows>(row_begin, row_end, [&](auto num_rows, Index row) HWY_ATTR {
-        weight_tile<Cell::layout.gates, num_rows.value>(factors.data() + row - row_begin, stride, panel,
-                                                        gate_gradients.pair_stride, count, tile);
-        store_weight_tile<Cell>(kernels, gates, row, num_rows.value, column, chunk.weights.shape.hidden - column,
-                                chunk.add || first > 0, tile);
+  const Index stride = ((std::min(weight_rows, row_end - row_begin) + line - 1) / line | 1) * line;
+  AlignedArray<T> factors(chunk.pairs() * stride);
+  AlignedArray<T> sums(weight_rows * row_size);
+  for (Index first = row_begin; first < row_end; first += weight_rows) {
+    const Index last = std::min(first + weight_rows, row_end);
+    gather_rows(is_input ? chunk.x : chunk.h, chunk.pairs(), first, last, stride, factors.data());
+    for (Index b = 0; b < gates.blocks; ++b) {
+      const T* const panel = gates.data + b * gates.block_stride;
+      for_each_piece(chunk.pairs(), panel_piece<T>(layout.slots), [&](Index begin, Index end) HWY_ATTR {
+        for_each_tile<tile_rows(layout.gates)>(0, last - first, [&](auto num_rows, Index row) HWY_ATTR {
+          weight_tile<Cell::layout.gates, num_rows.value>(factors.data() + begin * stride + row, stride,
+                                                          panel + begin * gates.pair_stride, gates.pair_stride,
+                                                          end - begin, begin > 0, sums.data() + row * row_size);
+        });
       });
+      store_weight_rows<Cell>(to, first, last, b * lanes<T>, chunk.weights.shape.hidden - b * lanes<T>, sums.data());
     }
   }
 }
