@@ -36,11 +36,11 @@ Rows resolve(const Tensor& indices, Index count) {
   dispatch(indices.dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       for (const T value : indices.data<T>()) {
-        *exists = std::cmp_greater_equal(value, -count) && std::cmp_less(value, count);
-        const Index from_front =
-            std::cmp_less(value, 0) ? static_cast<Index>(value) + count : static_cast<Index>(value);
-        *number++ = *exists ? from_front : 0;
-        rows.all_exist = rows.all_exist && *exists++;
+        const bool valid = std::cmp_greater_equal(value, -count) && std::cmp_less(value, count);
+        const auto index = static_cast<Index>(value);
+        *number++ = !valid ? 0 : index < 0 ? index + count : index;
+        *exists++ = valid;
+        rows.all_exist = rows.all_exist && valid;
       }
     }
   });
