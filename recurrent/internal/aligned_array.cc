@@ -34,7 +34,7 @@ void release(void* data, std::size_t bytes) noexcept {
 // take them back in between and hand them out again page by page, which was a quarter of a step's time.
 class SpareBlocks {
  public:
-  static constexpr std::size_t least_bytes = std::size_t{128} << 10;
+  static constexpr std::size_t least_bytes = std::size_t{8} << 10;
   static constexpr std::size_t most_bytes = std::size_t{128} << 20;  // of all together
 
   // A spare block of at least `bytes` and at most twice that, or null; `bytes` becomes its size.
@@ -69,7 +69,7 @@ class SpareBlocks {
   };
 
   std::mutex mutex_;
-  std::array<Block, 32> blocks_;
+  std::array<Block, 64> blocks_;
   std::size_t total_ = 0;
 };
 

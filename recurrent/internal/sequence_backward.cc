@@ -71,7 +71,7 @@ class Backward {
 
   void run() {
     clear_dead_inputs();
-    const Index capacity = std::max(chunk_pairs, order_.rows());
+    const Index capacity = std::min(std::max(chunk_pairs, order_.rows()), order_.pairs());
     gates_.resize(capacity * weights_.layout().slots * weights_.blocks * weights_.lanes);
     bool add = gradients_.add;
     for (Index end = order_.processed_steps(); end > 0;) {
