@@ -5,15 +5,28 @@
 #include <ostream>
 
 #include "strata/filters/internal/filter_node.h"
+#include "strata/tensor/error.h"
 
 namespace strata {
 namespace {
 
 using namespace internal;
 
+// So that comparing, printing and destroying a filter, which recurse, never run out of stack.
+constexpr int max_depth = 1000;
+
 template <class Part>
-Filter make(Part part) {
-  return Filter(std::make_shared<const FilterNode>(FilterNode{std::move(part)}));
+Filter make(Part part, int depth = 1) {
+  return Filter(std::make_shared<const FilterNode>(FilterNode{std::move(part), depth}));
+}
+
+// The depth of a filter that is made of these.
+int depth_above(std::span<const Filter> parts) {
+  int depth = 1;
+  for (const Filter& part : parts) depth = std::max(depth, part.node().depth + 1);
+  if (depth <= max_depth) return depth;
+  throw FilterError("[Filter] the filter has more than " + std::to_string(max_depth) +
+                    " levels. Give all parts to one `any` or `all` instead of joining them one by one.");
 }
 
 struct Matcher {
@@ -143,6 +156,7 @@ EverythingLiteral::operator Filter() const { return make(Everything{}); }
 NothingLiteral::operator Filter() const { return make(Nothing{}); }
 
 Filter Filter::from_predicate(Predicate predicate) {
+  if (predicate == nullptr) throw FilterError("[Filter] the predicate is empty.");
   return make(Custom{std::make_shared<const Predicate>(std::move(predicate))});
 }
 
@@ -167,11 +181,19 @@ Filter path_in(std::vector<Path> paths) {
   return make(PathIn{std::move(paths)});
 }
 
-Filter any(std::vector<Filter> filters) { return make(Any{std::move(filters)}); }
-Filter all(std::vector<Filter> filters) { return make(All{std::move(filters)}); }
-Filter operator&&(const Filter& a, const Filter& b) { return make(All{{a, b}}); }
-Filter operator||(const Filter& a, const Filter& b) { return make(Any{{a, b}}); }
-Filter operator!(const Filter& filter) { return make(Not{filter}); }
+Filter any(std::vector<Filter> filters) {
+  const int depth = depth_above(filters);
+  return make(Any{std::move(filters)}, depth);
+}
+
+Filter all(std::vector<Filter> filters) {
+  const int depth = depth_above(filters);
+  return make(All{std::move(filters)}, depth);
+}
+
+Filter operator&&(const Filter& a, const Filter& b) { return all(std::vector<Filter>{a, b}); }
+Filter operator||(const Filter& a, const Filter& b) { return any(std::vector<Filter>{a, b}); }
+Filter operator!(const Filter& filter) { return make(Not{filter}, depth_above({&filter, 1})); }
 
 std::string to_string(const Filter& filter) { return std::visit(Printer{}, filter.node().what); }
 

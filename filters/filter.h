@@ -30,6 +30,8 @@ using Predicate = std::function<bool(const Path&, const Variable&)>;
 //
 // Equality is by structure: all(a, b) differs from a && b only if it has other members or another order; !!a is not a.
 // A predicate equals only copies of the same filter.
+//
+// Filters stand within filters up to 1000 levels deep; more throw FilterError, as does an empty std::function.
 class Filter {
  public:
   template <class F>

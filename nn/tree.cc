@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "strata/state/internal/walk.h"
@@ -18,7 +19,7 @@ struct Line {
   std::size_t depth;
   std::string key;
   std::string what;
-  Index elements;  // of all variables below
+  Index elements;  // of the variable, or of all variables below
 };
 
 // Namespaces of std and of Strata tell a reader nothing here.
@@ -53,18 +54,23 @@ class LineCollector final : public strata::internal::WalkHandler {
 
  private:
   void add(std::span<const Key> keys, std::string what, Index elements) {
-    // Lines above on the way to the root are those whose depth is smaller than of all lines in between.
-    std::size_t depth = keys.size();
-    for (auto above = lines.rbegin(); elements != 0 && above != lines.rend() && depth > 0; ++above) {
-      if (above->depth >= depth) continue;
-      above->elements += elements;
-      depth = above->depth;
-    }
     lines.push_back({keys.size(), keys.empty() ? "" : to_string(keys.back()), std::move(what), elements});
   }
 
   std::map<Index, std::string> first_path_;
 };
+
+// Gives every line the elements of all lines below it. Seen from the last line up, the lines of the next depth since
+// the last line of this depth are the children.
+void add_up(std::vector<Line>& lines) {
+  std::vector<Index> of_children;
+  for (std::size_t i = lines.size(); i-- > 0;) {
+    Line& line = lines[i];
+    of_children.resize(std::max(of_children.size(), line.depth + 2), 0);
+    line.elements += std::exchange(of_children[line.depth + 1], 0);
+    of_children[line.depth] += line.elements;
+  }
+}
 
 // The strokes before each line. Seen from the last line up, a level is open while a later line of that depth is to
 // come.
@@ -87,6 +93,7 @@ std::string tree_text(Node root) {
   LineCollector collector;
   strata::internal::walk(root, collector);
   const std::vector<Line>& lines = collector.lines;
+  add_up(collector.lines);
   const std::vector<std::string> before = strokes(lines);
   std::size_t key_width = 0;
   std::size_t what_width = 0;

@@ -38,6 +38,15 @@ WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : r
 }
 
 WatchedModule::~WatchedModule() {
+  try {
+    restore();
+  } catch (const StateError&) {
+    // The loss left a module that cannot be walked through; its variables stay as they are, no longer tracked when the
+    // tape goes.
+  }
+}
+
+void WatchedModule::restore() {
   // The loss may have changed the structure of the module, so that its variables are looked up anew.
   for (const Leaf& leaf : collect_leaves(root_)) {
     const Variable* old = finished_ ? nullptr : before_.find(leaf.path);

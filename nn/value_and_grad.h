@@ -28,6 +28,8 @@ class WatchedModule {
   [[nodiscard]] State gradients(const Tensor& loss);
 
  private:
+  void restore();
+
   strata::internal::Node root_;
   State before_;
   State watched_;

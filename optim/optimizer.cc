@@ -76,6 +76,8 @@ std::vector<Variable*> Optimizer::find_variables(const Leaves& leaves) const {
     const Tensor& value = leaf->variable->value();
     if (value.shape() != target.shape || value.dtype() != target.dtype) {
       offenders.push_back(misfit(target.path, target.shape, target.dtype, value));
+    } else if (value.is_tracked()) {
+      offenders.push_back(to_string(target.path) + " (a loss is being computed from it)");
     }
     found.push_back(leaf->variable);
   }
@@ -134,10 +136,11 @@ State Optimizer::state() const {
 }
 
 void Optimizer::set_state(const State& state) {
-  State expected = this->state();
-  std::vector<Leaf> leaves;
-  for (const auto& [path, variable] : expected) leaves.push_back({path, expected.find(path), true});
-  strata::internal::check_fit(leaves, state, strata::internal::Fit::whole, "Optimizer::set_state");
+  std::vector<strata::internal::Expected> expected;
+  for (const auto& [path, variable] : this->state()) {
+    expected.push_back({path, &variable.kind(), variable.value().shape(), variable.value().dtype(), true});
+  }
+  strata::internal::check_fit(expected, state, strata::internal::Fit::whole, "Optimizer::set_state");
   for_each_memory(memory_, Path{"opt_state"}, targets_,
                   [&](const Path& path, const Kind&, Tensor& value) { value = state.at(path).value(); });
   step_ = state.at({"step"}).value().item<Index>();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/graph_def.h"
 
+#include <fmt/format.h>
+
 #include <functional>
 
 #include "strata/state/internal/walk.h"
@@ -68,6 +70,10 @@ std::string record_text(const Record& record) {
 
 }  // namespace
 
+std::string real_text(float value) { return fmt::format("{}", value); }
+std::string real_text(double value) { return fmt::format("{}", value); }
+std::string real_text(long double value) { return fmt::format("{}", value); }
+
 bool equal_graphs(Node a, Node b) {
   const std::vector<Record> left = records_of(a);
   const std::vector<Record> right = records_of(b);
@@ -82,7 +88,10 @@ std::size_t hash_graph(Node root) {
     mix(hash, static_cast<std::size_t>(record.number));
     if (record.variable != nullptr) {
       mix(hash, std::hash<const void*>{}(&record.variable->kind()));
-      mix(hash, std::hash<std::string>{}(to_string(record.variable->metadata())));
+      for (const auto& [name, value] : record.variable->metadata().values()) {
+        mix(hash, std::hash<std::string>{}(name));
+        mix(hash, std::hash<MetadataValue>{}(value));
+      }
     } else if (record.node.type->role == Role::value) {
       mix(hash, record.node.type->hash(record.node.object));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -24,17 +25,16 @@ std::string graph_text(Node root);
 template <class M>
 struct Prototype {
   explicit Prototype(M copy) : module(std::move(copy)) {
-    for (const Leaf& leaf : collect_leaves(node_of(module))) {
-      expected.push_back({leaf.path, *leaf.variable});
-      leaf.variable->reset(Tensor());
-    }
+    const std::vector<Leaf> leaves = collect_leaves(node_of(module));
+    expected = expect(leaves);
+    for (const Leaf& leaf : leaves) leaf.variable->reset(Tensor());
   }
   Prototype(const Prototype&) = delete;
   Prototype& operator=(const Prototype&) = delete;
   ~Prototype() { dismantle(node_of(module)); }
 
   M module;
-  std::vector<State::Entry> expected;
+  std::vector<Expected> expected;
 };
 
 }  // namespace internal
@@ -51,11 +51,9 @@ class GraphDef {
   // A new module with the given values. Throws StateError that lists all paths that are missing, unexpected, or differ
   // in shape, element type or kind.
   [[nodiscard]] M build(const State& state) const {
+    internal::check_fit(prototype_->expected, state, internal::Fit::whole, "merge");
     M module = internal::clone(prototype_->module);
-    const std::vector<internal::Leaf> leaves = internal::collect_leaves(internal::node_of(module));
-    for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i].variable->reset(prototype_->expected[i].variable.value());
-    internal::check_fit(leaves, state, internal::Fit::whole, "merge");
-    internal::assign_leaves(leaves, state, internal::Fit::whole);
+    internal::assign_leaves(internal::collect_leaves(internal::node_of(module)), state, internal::Fit::whole);
     return module;
   }
 
@@ -78,3 +76,8 @@ std::ostream& operator<<(std::ostream& out, const GraphDef<M>& graph) {
 }
 
 }  // namespace strata
+
+template <class M>
+struct std::hash<strata::GraphDef<M>> {
+  std::size_t operator()(const strata::GraphDef<M>& graph) const { return graph.hash(); }
+};

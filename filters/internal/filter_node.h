@@ -58,6 +58,7 @@ struct Not {
 
 struct FilterNode {
   std::variant<Rest, Everything, Nothing, OfKind, WithTag, PathContains, PathLike, PathIn, Custom, Any, All, Not> what;
+  int depth = 1;  // levels of filters within filters
 };
 
 }  // namespace strata::internal

@@ -6,10 +6,7 @@
 namespace strata::optim::internal {
 namespace {
 
-Index take_count(Tensor& count) {
-  std::int32_t& value = count.mutable_data<std::int32_t>()[0];
-  return value++;
-}
+void add_one(Tensor& count) { ++count.mutable_data<std::int32_t>()[0]; }
 
 }  // namespace
 
@@ -26,10 +23,11 @@ Memory PerElementRule::init(std::span<const Tensor> params) const {
 }
 
 StepFacts PerElementRule::begin_step(Memory& memory) const {
-  StepFacts facts{.learning_rate = 0, .number = 1};
-  std::size_t next = 0;
-  if (layout_.count) facts.number = take_count(memory.scalars[next++].value) + 1;
-  facts.learning_rate = learning_rate_(learning_rate_.is_constant() ? 0 : take_count(memory.scalars[next].value));
+  const auto count_of = [](const Memory::Scalar& scalar) { return scalar.value.item<Index>(); };
+  const StepFacts facts{
+      .learning_rate = learning_rate_(learning_rate_.is_constant() ? 0 : count_of(memory.scalars.back())),
+      .number = layout_.count ? count_of(memory.scalars.front()) + 1 : 1};
+  for (Memory::Scalar& scalar : memory.scalars) add_one(scalar.value);
   return facts;
 }
 

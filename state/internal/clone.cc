@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/internal/clone.h"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -25,8 +26,9 @@ class SharedReplacer final : public WalkHandler {
 
   void shared(std::span<const Key> keys, Node place, Node target, Index, bool) override {
     if (target.object == original_root_) {
-      throw StateError("[clone] \"" + to_string(Path(std::vector<Key>(keys.begin(), keys.end()))) +
-                       "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
+      if (!way_back_) way_back_ = Path(std::vector<Key>(keys.begin(), keys.end()));
+      place.type->set_target(place.object, nullptr);
+      return;
     }
     if (ours_.contains(target.object)) return;
     std::shared_ptr<void>& fresh = fresh_[target.object];
@@ -38,11 +40,15 @@ class SharedReplacer final : public WalkHandler {
     ours_.insert(place.type->target(place.object).object);
   }
 
+  // Where the module first leads back to the root of the original.
+  [[nodiscard]] const std::optional<Path>& way_back() const noexcept { return way_back_; }
+
  private:
   const void* original_root_;
   PendingCopies& pending_;
   std::unordered_map<const void*, std::shared_ptr<void>> fresh_;  // by the object that the original shares
   std::unordered_set<const void*> ours_;                          // fresh objects
+  std::optional<Path> way_back_;
 };
 
 class OwnerCollector final : public WalkHandler {
@@ -70,6 +76,10 @@ void finish_clone(Node root, const void* original_root, PendingCopies& pending) 
   carry_out(pending);
   SharedReplacer replacer(original_root, pending);
   walk(root, replacer);
+  if (!replacer.way_back()) return;
+  dismantle(root);  // nothing else takes down the cycles in what was copied
+  throw StateError("[clone] \"" + to_string(*replacer.way_back()) +
+                   "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
 }
 
 void dismantle(Node root) {

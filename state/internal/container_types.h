@@ -52,14 +52,19 @@ struct ContainerType<std::array<T, N>> {
 };
 
 // Elements under their keys, which are texts or integers.
-template <class K, class T>
-struct ContainerType<std::map<K, T>> {
+template <class K, class T, class Less>
+struct ContainerType<std::map<K, T, Less>> {
+  using Map = std::map<K, T, Less>;
+
   static constexpr NodeType make() {
-    static_assert(std::is_convertible_v<const K&, std::string_view> || (std::integral<K> && !std::same_as<K, bool>),
+    static_assert(std::same_as<K, std::string> || std::same_as<K, std::string_view> ||
+                      (std::integral<K> && !std::same_as<K, bool>),
                   "the keys of a map in a module are texts or integers");
-    NodeType type{Role::group, type_name<std::map<K, T>>()};
+    static_assert(std::same_as<Less, std::less<K>> || std::same_as<Less, std::less<>>,
+                  "a map in a module is in the order of its keys");
+    NodeType type{Role::group, type_name<Map>()};
     type.children = [](void* object, ChildVisitor& visitor) {
-      for (auto& [key, element] : *static_cast<std::map<K, T>*>(object)) {
+      for (auto& [key, element] : *static_cast<Map*>(object)) {
         if constexpr (std::integral<K>) {
           visitor.child(static_cast<Index>(key), node_of(element));
         } else {
@@ -68,9 +73,9 @@ struct ContainerType<std::map<K, T>> {
       }
     };
     type.copy = [](void* to, const void* from, PendingCopies& pending) {
-      auto& target = *static_cast<std::map<K, T>*>(to);
+      auto& target = *static_cast<Map*>(to);
       target.clear();
-      for (const auto& [key, element] : *static_cast<const std::map<K, T>*>(from)) {
+      for (const auto& [key, element] : *static_cast<const Map*>(from)) {
         queue_copy(target.emplace(key, copy_or_queue(element)).first->second, element, pending);
       }
     };
@@ -136,13 +141,19 @@ struct ContainerType<std::variant<T...>> {
     };
     type.copy = [](void* to, const void* from, PendingCopies& pending) {
       auto& target = *static_cast<std::variant<T...>*>(to);
-      std::visit(
-          [&]<class A>(const A& alternative) {
-            queue_copy(target.template emplace<A>(copy_or_queue(alternative)), alternative, pending);
-          },
-          *static_cast<const std::variant<T...>*>(from));
+      const auto& source = *static_cast<const std::variant<T...>*>(from);
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_alternative<I>(target, source, pending), ...); }
+      (std::index_sequence_for<T...>());
     };
     return type;
+  }
+
+ private:
+  template <std::size_t I>
+  static void copy_alternative(std::variant<T...>& to, const std::variant<T...>& from, PendingCopies& pending) {
+    if (from.index() != I) return;
+    const auto& alternative = std::get<I>(from);
+    queue_copy(to.template emplace<I>(copy_or_queue(alternative)), alternative, pending);
   }
 };
 
@@ -165,6 +176,7 @@ struct ContainerType<std::unique_ptr<T>> {
     type.copy = [](void* to, const void* from, PendingCopies& pending) {
       auto& target = *static_cast<std::unique_ptr<T>*>(to);
       const auto& source = *static_cast<const std::unique_ptr<T>*>(from);
+      pointee(source.get());
       target = source ? std::make_unique<T>(copy_or_queue(*source)) : nullptr;
       if (source) queue_copy(*target, *source, pending);
     };

@@ -21,23 +21,26 @@ class LeafCollector final : public WalkHandler {
 
 bool knows_kind(const Variable& entry) { return &entry.kind() != &kind_of<Variable>(); }
 
-bool fits(const Leaf& leaf, const Variable& entry, Fit fit) {
-  const Variable& field = *leaf.variable;
-  const bool checks_kind = fit == Fit::whole && leaf.typed && knows_kind(entry);
-  return (!checks_kind || &entry.kind() == &field.kind()) && entry.value().shape() == field.value().shape() &&
-         entry.value().dtype() == field.value().dtype();
+bool fits(const Expected& expected, const Variable& entry, Fit fit) {
+  const bool checks_kind = fit == Fit::whole && expected.typed && knows_kind(entry);
+  return (!checks_kind || &entry.kind() == expected.kind) && entry.value().shape() == expected.shape &&
+         entry.value().dtype() == expected.dtype;
 }
 
-// Calls f(leaf or null, entry or null) for every path that either has, in order.
-template <class F>
-void for_each_path(const std::vector<Leaf>& leaves, const State& state, F f) {
-  auto leaf = leaves.begin();
+std::string describe(const Expected& expected) {
+  return std::string(expected.kind->name) + " " + std::string(name(expected.dtype)) + to_string(expected.shape);
+}
+
+// Calls f(place or null, entry or null) for every path that either has, in order.
+template <class Place, class F>
+void for_each_path(const std::vector<Place>& places, const State& state, F f) {
+  auto place = places.begin();
   auto entry = state.begin();
-  while (leaf != leaves.end() || entry != state.end()) {
-    const bool take_leaf = entry == state.end() || (leaf != leaves.end() && leaf->path <= entry->path);
-    const bool take_entry = leaf == leaves.end() || (entry != state.end() && entry->path <= leaf->path);
-    f(take_leaf ? &*leaf : nullptr, take_entry ? &*entry : nullptr);
-    if (take_leaf) ++leaf;
+  while (place != places.end() || entry != state.end()) {
+    const bool take_place = entry == state.end() || (place != places.end() && place->path <= entry->path);
+    const bool take_entry = place == places.end() || (entry != state.end() && entry->path <= place->path);
+    f(take_place ? &*place : nullptr, take_entry ? &*entry : nullptr);
+    if (take_place) ++place;
     if (take_entry) ++entry;
   }
 }
@@ -61,17 +64,26 @@ State state_of(const std::vector<Leaf>& leaves) {
   return State(std::move(entries));
 }
 
-void check_fit(const std::vector<Leaf>& leaves, const State& state, Fit fit, const char* operation) {
+std::vector<Expected> expect(const std::vector<Leaf>& leaves) {
+  std::vector<Expected> expected;
+  expected.reserve(leaves.size());
+  for (const auto& [path, variable, typed] : leaves) {
+    expected.push_back({path, &variable->kind(), variable->value().shape(), variable->value().dtype(), typed});
+  }
+  return expected;
+}
+
+void check_fit(const std::vector<Expected>& expected, const State& state, Fit fit, const char* operation) {
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
   std::vector<std::string> different;
-  for_each_path(leaves, state, [&](const Leaf* leaf, const State::Entry* entry) {
+  for_each_path(expected, state, [&](const Expected* place, const State::Entry* entry) {
     if (entry == nullptr) {
-      if (fit == Fit::whole) missing.push_back(to_string(leaf->path) + " (" + describe(*leaf->variable) + ")");
-    } else if (leaf == nullptr) {
+      if (fit == Fit::whole) missing.push_back(to_string(place->path) + " (" + describe(*place) + ")");
+    } else if (place == nullptr) {
       unexpected.push_back(to_string(entry->path) + " (" + describe(entry->variable) + ")");
-    } else if (!fits(*leaf, entry->variable, fit)) {
-      different.push_back(to_string(leaf->path) + " (expected " + describe(*leaf->variable) + ", got " +
+    } else if (!fits(*place, entry->variable, fit)) {
+      different.push_back(to_string(place->path) + " (expected " + describe(*place) + ", got " +
                           describe(entry->variable) + ")");
     }
   });

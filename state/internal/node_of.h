@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "strata/state/fields.h"
+#include "strata/state/internal/contents.h"
 #include "strata/state/internal/node.h"
 #include "strata/state/internal/type_name.h"
 
@@ -47,85 +48,6 @@ Node node_of(T& object) {
   return {const_cast<Plain*>(&object), &node_type<Plain>()};
 }
 
-// ---------------------------------------------------------------- which types hold variables
-
-template <class T>
-struct Contents {  // of a container: the types of its elements
-  static constexpr bool is_container = false;
-};
-template <class... T>
-struct ContentsOf {
-  static constexpr bool is_container = true;
-  template <class Test>
-  static constexpr bool any(Test test) {
-    return (test(std::type_identity<T>{}) || ...);
-  }
-  template <class Test>
-  static constexpr bool all(Test test) {
-    return (test(std::type_identity<T>{}) && ...);
-  }
-};
-template <class T>
-struct Contents<std::vector<T>> : ContentsOf<T> {};
-template <class T, std::size_t N>
-struct Contents<std::array<T, N>> : ContentsOf<T> {};
-template <class K, class T>
-struct Contents<std::map<K, T>> : ContentsOf<T> {};
-template <class T>
-struct Contents<std::optional<T>> : ContentsOf<T> {};
-template <class... T>
-struct Contents<std::tuple<T...>> : ContentsOf<T...> {};
-template <class A, class B>
-struct Contents<std::pair<A, B>> : ContentsOf<A, B> {};
-template <class... T>
-struct Contents<std::variant<T...>> : ContentsOf<T...> {};
-template <class T>
-struct Contents<std::unique_ptr<T>> : ContentsOf<T> {};
-template <class T>
-struct Contents<std::shared_ptr<T>> : ContentsOf<T> {};
-
-// True for variables, modules, and containers of them; containers of plain values are plain values.
-template <class T>
-constexpr bool holds_state() {
-  if constexpr (std::derived_from<T, Variable> || FieldAccess::mentions_fields<T>) {
-    return true;
-  } else if constexpr (Contents<T>::is_container) {
-    return Contents<T>::any([]<class E>(std::type_identity<E>) { return holds_state<E>(); });
-  } else {
-    return false;
-  }
-}
-
-// ---------------------------------------------------------------- which types copy
-
-template <class T>
-struct IsUniquePointer : std::false_type {};
-template <class T>
-struct IsUniquePointer<std::unique_ptr<T>> : std::true_type {};
-template <class T>
-struct IsSharedPointer : std::false_type {};
-template <class T>
-struct IsSharedPointer<std::shared_ptr<T>> : std::true_type {};
-
-// True if the copy constructor compiles. The standard trait is not enough: it says yes for a vector of unique_ptr.
-// `Seen` ends the recursion of types that contain themselves.
-template <class T, class... Seen>
-constexpr bool copies() {
-  if constexpr ((std::is_same_v<T, Seen> || ...)) {
-    return true;
-  } else if constexpr (IsUniquePointer<T>::value) {
-    return false;
-  } else if constexpr (IsSharedPointer<T>::value) {
-    return true;
-  } else if constexpr (Contents<T>::is_container) {
-    return Contents<T>::all([]<class E>(std::type_identity<E>) { return copies<E, T, Seen...>(); });
-  } else if constexpr (std::is_copy_constructible_v<T> && FieldAccess::names_fields<T>) {
-    return FieldAccess::all_fields<T>([]<class E>(std::type_identity<E>) { return copies<E, T, Seen...>(); });
-  } else {
-    return std::is_copy_constructible_v<T>;
-  }
-}
-
 template <class T>
 concept HasBlank = requires {
   Blank<T>::make();
@@ -152,10 +74,17 @@ void queue_copy(T& to, const T& from, PendingCopies& pending) {
 
 // ---------------------------------------------------------------- values
 
+// The shortest digits that name this number.
+std::string real_text(float value);
+std::string real_text(double value);
+std::string real_text(long double value);
+
 template <class T>
 std::string value_text(const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return real_text(value);
   } else if constexpr (std::is_arithmetic_v<T>) {
     return std::to_string(value);
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
@@ -203,6 +132,9 @@ template <class T>
 constexpr NodeType value_type() {
   static_assert(!FieldAccess::mentions_fields<T>,
                 "this class derives from a module and must name its own fields with STRATA_FIELDS_EXTEND");
+  static_assert(!hides_state<T>(),
+                "variables and modules stand in a module themselves, or in a std::vector, array, map, optional, tuple, "
+                "pair, variant, unique_ptr or shared_ptr that may change them: in this type they would not be seen");
   static_assert(
       ComparableValue<T>,
       "a field is neither a variable, nor a module (a struct with STRATA_FIELDS), nor a container of them, nor a value "
