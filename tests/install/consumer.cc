@@ -36,8 +36,8 @@ int main() {
   Classifier same = nn::merge(graph, params, stats, others);
 
   const Tensor x = strata::ones({4, 5, 12});
-  const Tensor lengths = Tensor::from_values<std::int32_t>({5, 3, 1, 4});
-  const Tensor labels = Tensor::from_values<std::int32_t>({0, 1, 2, 3});
+  const Tensor lengths = strata::tensor<std::int32_t>({5, 3, 1, 4});
+  const Tensor labels = strata::tensor<std::int32_t>({0, 1, 2, 3});
 
   nn::train(same);
   strata::optim::Optimizer optimizer(same, strata::optim::adamw(1e-3), strata::of_type<Param>);
