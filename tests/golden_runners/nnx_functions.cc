@@ -22,9 +22,8 @@ using support::Skip;
 
 using Arrays = std::map<std::string, Tensor>;
 
-// |actual - expected| <= tolerance * max(1, |expected|), to within a factor of 2 for large ones.
 support::Tolerance tolerance(const Json& json, const char* group) {
-  return support::within_scaled(json.at("tolerance").at(group).get<double>() / 2);
+  return support::within_larger(json.at("tolerance").at(group));
 }
 
 using Function = std::function<Tensor(const Tensor& x, const Json& arguments)>;

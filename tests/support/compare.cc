@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/compare.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -21,7 +22,9 @@ bool agree(double actual, double expected, const Tolerance& tolerance) {
   if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) && std::isnan(expected);
   if (actual == expected) return true;
   if (std::isinf(actual) || std::isinf(expected)) return false;
-  if (std::abs(actual - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected)) return true;
+  const double scaled = tolerance.relative * std::abs(expected);
+  const double bound = tolerance.larger ? std::max(tolerance.absolute, scaled) : tolerance.absolute + scaled;
+  if (std::abs(actual - expected) <= bound) return true;
   const std::int64_t apart = ordinal(static_cast<float>(actual)) - ordinal(static_cast<float>(expected));
   return tolerance.ulps > 0 && std::abs(apart) <= tolerance.ulps;
 }

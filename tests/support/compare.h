@@ -13,6 +13,7 @@ struct Tolerance {
   double absolute = 0;
   double relative = 0;
   int ulps = 0;
+  bool larger = false;  // the larger of both bounds instead of their sum
 };
 
 inline constexpr Tolerance exactly{};
@@ -20,6 +21,9 @@ constexpr Tolerance within(double absolute) { return {.absolute = absolute}; }
 
 // |actual - expected| / (1 + |expected|) <= bound.
 constexpr Tolerance within_scaled(double bound) { return {.absolute = bound, .relative = bound}; }
+
+// |actual - expected| <= bound * max(1, |expected|).
+constexpr Tolerance within_larger(double bound) { return {.absolute = bound, .relative = bound, .larger = true}; }
 
 constexpr Tolerance within_ulps(int ulps) { return {.ulps = ulps}; }
 
