@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Every operation here rounds as it does in XLA's code for CPUs with fused multiply-add, so that the numbers are those
-// of JAX to the last bit: which products are fused into sums, and which are not, is part of the definition. The file is
-// compiled with contraction off, and instruction sets without a fused operation emulate it.
+// of JAX to the last bit: which products are fused into sums, and which are not, is part of the definition. No plain
+// product is an operand of a plain sum, as compilers would fuse the two. Instruction sets without a fused operation
+// emulate it.
 
 #include "strata/tensor/internal/random_kernels.h"
 
@@ -164,7 +165,8 @@ HWY_INLINE V ErfInv(D d, V x) {
                               -0.00125372503F, -0.00417768164F, 0.246640727F,    1.50140941F};
   constexpr float tail[] = {-0.000200214257F, 0.000100950558F, 0.00134934322F, -0.00367342844F, 0.00573950773F,
                             -0.0076224613F,   0.00943887047F,  1.00167406F,    2.83297682F};
-  const V w = hn::Neg(Log1p(d, hn::Neg(hn::Mul(x, x))));
+  const V minus_square = Fused(d, hn::Neg(x), x, hn::Set(d, -0.0F));
+  const V w = hn::Neg(Log1p(d, minus_square));
   const auto is_centre = hn::Lt(w, hn::Set(d, 5.0F));
   const V y = hn::IfThenElse(is_centre, hn::Sub(w, hn::Set(d, 2.5F)), hn::Sub(hn::Sqrt(w), hn::Set(d, 3.0F)));
   const auto coefficient = [&](std::size_t i) HWY_ATTR {
