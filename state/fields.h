@@ -38,7 +38,7 @@
         "STRATA_FIELDS must name every data member of the class, in the order of declaration");                        \
     return this;                                                                                                       \
   }                                                                                                                    \
-  using StrataBase = Base;                                                                                             \
+  using StrataBase [[maybe_unused]] = Base;                                                                            \
   static constexpr auto strata_names() {                                                                               \
     constexpr std::string_view list = #__VA_ARGS__;                                                                    \
     return ::strata::internal::split_names<::strata::internal::count_names(list)>(list);                               \
@@ -120,6 +120,12 @@ struct FieldAccess {
     return all && all_of_tie(test, std::type_identity<decltype(std::declval<T&>().strata_tie())>{});
   }
 
+  // Instantiates the body of strata_self, whose assertion a class template would otherwise never come to.
+  template <class T>
+  static constexpr bool checks_layout() {
+    return static_cast<T* (T::*)()>(&T::strata_self) != nullptr;
+  }
+
   // Calls f(name, member) for every field, those of the base module first.
   template <class T, class F>
   static void each(T& object, F&& f) {
@@ -145,7 +151,7 @@ struct FieldAccess {
   }
 
   template <class Test, class... M>
-  static constexpr bool all_of_tie(Test test, std::type_identity<std::tuple<M...>>) {
+  static constexpr bool all_of_tie([[maybe_unused]] Test test, std::type_identity<std::tuple<M...>>) {
     return (test(std::type_identity<std::remove_reference_t<M>>{}) && ...);
   }
 

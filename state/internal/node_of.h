@@ -163,6 +163,9 @@ constexpr NodeType variable_type() {
 
 template <class T>
 constexpr NodeType module_type() {
+  static_assert(FieldAccess::checks_layout<T>());
+  static_assert(FieldAccess::all_fields<T>([]<class M>(std::type_identity<M>) { return !std::is_const_v<M>; }),
+                "fields of a module are not const: merge and clone give them their values");
   NodeType type{Role::group, type_name<T>()};
   type.children = [](void* object, ChildVisitor& visitor) {
     static constexpr auto order = FieldAccess::key_order<T>();
