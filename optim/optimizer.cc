@@ -4,6 +4,7 @@
 #include "strata/filters/split.h"
 #include "strata/state/internal/listing.h"
 #include "strata/tensor/error.h"
+#include "strata/tensor/gradient.h"
 
 namespace strata::optim {
 namespace {
@@ -98,7 +99,7 @@ std::vector<Tensor> Optimizer::find_gradients(const State& gradients) const {
     if (value.shape() != target.shape || value.dtype() != target.dtype) {
       offenders.push_back(misfit(target.path, target.shape, target.dtype, value));
     }
-    found.push_back(value);
+    found.push_back(stop_gradient(value));
   }
   throw_if_any(offenders, "the gradients do not fit the parameters");
   return found;
@@ -141,6 +142,11 @@ void Optimizer::set_state(const State& state) {
     expected.push_back({path, &variable.kind(), variable.value().shape(), variable.value().dtype(), true});
   }
   strata::internal::check_fit(expected, state, strata::internal::Fit::whole, "Optimizer::set_state");
+  for (const auto& [path, variable] : state) {
+    if (is_integer(variable.value().dtype()) && variable.value().item<Index>() < 0) {
+      throw ValueError("[Optimizer::set_state] " + to_string(path) + " is a count of steps and cannot be negative.");
+    }
+  }
   for_each_memory(memory_, Path{"opt_state"}, targets_,
                   [&](const Path& path, const Kind&, Tensor& value) { value = state.at(path).value(); });
   step_ = state.at({"step"}).value().item<Index>();

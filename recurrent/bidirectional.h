@@ -59,16 +59,19 @@ struct Bidirectional {
 
   // The carry of each direction after its last step, and the merged outputs. Errors are those of recurrent::scan.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const Options& options = {}) {
-    auto forward = forward_rnn.scan(x, {.seq_lengths = options.seq_lengths,
-                                        .initial_carry = options.initial_forward_carry,
-                                        .time_major = options.time_major,
-                                        .padding_output = options.padding_output});
-    auto backward = backward_rnn.scan(x, {.seq_lengths = options.seq_lengths,
-                                          .initial_carry = options.initial_backward_carry,
-                                          .time_major = options.time_major,
-                                          .reverse = true,
-                                          .keep_order = true,
-                                          .padding_output = options.padding_output});
+    const ScanOptions<typename F::Carry> forward_options{.seq_lengths = options.seq_lengths,
+                                                         .initial_carry = options.initial_forward_carry,
+                                                         .time_major = options.time_major,
+                                                         .padding_output = options.padding_output};
+    const ScanOptions<typename B::Carry> backward_options{.seq_lengths = options.seq_lengths,
+                                                          .initial_carry = options.initial_backward_carry,
+                                                          .time_major = options.time_major,
+                                                          .reverse = true,
+                                                          .keep_order = true,
+                                                          .padding_output = options.padding_output};
+    internal::begin_scan(backward_rnn.cell, x, backward_options);  // throws before the forward cell has run
+    auto forward = recurrent::scan(forward_rnn.cell, x, forward_options);
+    auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
     Tensor y = merge(forward.y, backward.y);
     return {{std::move(forward.carry), std::move(backward.carry)}, std::move(y)};
   }

@@ -20,6 +20,9 @@
 //     pass one
 //   };
 //
+// The new carry has the shapes and element types of the old one, and y has the batch axes of x. A cell that changes
+// itself when it is called (by dropout, batch statistics) has an operator() that is not const.
+//
 // `RNN` and `Bidirectional` run any cell over a sequence.
 namespace strata::recurrent {
 
@@ -42,7 +45,6 @@ concept SelfStartingCell = Cell<C> && requires(const C& cell, const Shape& input
   { cell.initial_carry(input) } -> std::same_as<typename C::Carry>;
 };
 
-// The values of a carry, part by part.
 namespace internal {
 
 // Calls f(name, tensor, same...) for every tensor of a carry, with that tensor of other carries of its type. The name

@@ -17,9 +17,10 @@ Index checked(Index in_features, Index hidden_features) {
 
 // The part of n that comes from the state, reset before the product.
 Tensor reset_before_product(const nn::Linear& dense_h, const Tensor& r, const Tensor& h) {
+  const auto factor = [&](const Tensor& x) { return dense_h.dtype ? x.astype(*dense_h.dtype) : x; };
   const Index hidden = dense_h.kernel.value().size(0);
-  const Tensor product = matmul(r * h, slice_axis(dense_h.kernel, 1, 2 * hidden, 3 * hidden));
-  return dense_h.bias ? product + dense_h.bias->value().slice(2 * hidden, 3 * hidden) : product;
+  const Tensor product = matmul(factor(r * h), factor(slice_axis(dense_h.kernel, 1, 2 * hidden, 3 * hidden)));
+  return dense_h.bias ? product + factor(dense_h.bias->value().slice(2 * hidden, 3 * hidden)) : product;
 }
 
 }  // namespace
@@ -30,6 +31,7 @@ GRUCell::GRUCell(Index in_features, Index hidden_features, Rngs& rngs, const GRU
               rngs,
               {.kernel_init = gru_options.kernel_init,
                .bias_init = gru_options.bias_init,
+               .dtype = gru_options.dtype,
                .param_dtype = gru_options.param_dtype}},
       dense_h{hidden_features,
               3 * hidden_features,
@@ -37,6 +39,7 @@ GRUCell::GRUCell(Index in_features, Index hidden_features, Rngs& rngs, const GRU
               {.use_bias = gru_options.recurrent_bias,
                .kernel_init = gru_options.recurrent_kernel_init,
                .bias_init = gru_options.bias_init,
+               .dtype = gru_options.dtype,
                .param_dtype = gru_options.param_dtype}},
       options(gru_options) {}
 
@@ -50,12 +53,13 @@ Step<HiddenCarry> GRUCell::operator()(const Carry& carry, const Tensor& x) const
   const Tensor state_part =
       options.form == GRUForm::reset_after ? r * from_h[2] : reset_before_product(dense_h, r, carry.h);
   const Tensor n = options.activation(from_x[2] + state_part);
-  const Tensor h = (1.0 - z) * n + z * carry.h;
+  const Tensor h = ((1.0 - z) * n + z * carry.h).astype(carry.h.dtype());
   return {{.h = h}, h};
 }
 
 HiddenCarry GRUCell::initial_carry(const Shape& input) const {
-  return {.h = zeros(internal::carry_shape("GRUCell", input, dense_h.kernel.value().size(0)), options.param_dtype)};
+  const Tensor& kernel = dense_h.kernel;
+  return {.h = zeros(internal::carry_shape("GRUCell", input, kernel.size(0)), kernel.dtype())};
 }
 
 std::optional<internal::FusedCell> GRUCell::fused() const {
@@ -65,10 +69,8 @@ std::optional<internal::FusedCell> GRUCell::fused() const {
   internal::FusedCell cell{.kind = internal::CellKind::gru,
                            .input = dense_i.kernel.value().size(0),
                            .hidden = dense_h.kernel.value().size(0)};
-  cell.input_kernel = cell.add_columns(dense_i.kernel, 3);
-  cell.input_bias = cell.add_columns(dense_i.bias.value(), 3);
-  cell.recurrent_kernel = cell.add_columns(dense_h.kernel, 3);
-  if (dense_h.bias) cell.recurrent_bias = cell.add_columns(*dense_h.bias, 3);
+  cell.add_input_maps({&dense_i});
+  cell.add_recurrent_maps({&dense_h});
   return cell;
 }
 

@@ -35,6 +35,7 @@ struct GRUOptions {
   nn::Initializer kernel_init = nn::initializers::lecun_normal();
   nn::Initializer recurrent_kernel_init = nn::initializers::orthogonal();
   nn::Initializer bias_init = nn::initializers::zeros();
+  std::optional<DType> dtype = {};  // to form products in; by default the promoted type of their factors
   DType param_dtype = DType::float32;
   bool operator==(const GRUOptions&) const = default;
 };

@@ -11,13 +11,17 @@ namespace {
 
 nn::Linear input_map(Index in, Index out, Rngs& rngs, const LSTMOptions& options) {
   return nn::Linear(in, out, rngs,
-                    {.use_bias = false, .kernel_init = options.kernel_init, .param_dtype = options.param_dtype});
+                    {.use_bias = false,
+                     .kernel_init = options.kernel_init,
+                     .dtype = options.dtype,
+                     .param_dtype = options.param_dtype});
 }
 
 nn::Linear hidden_map(Index in, Index out, Rngs& rngs, const LSTMOptions& options) {
   return nn::Linear(in, out, rngs,
                     {.kernel_init = options.recurrent_kernel_init,
                      .bias_init = options.bias_init,
+                     .dtype = options.dtype,
                      .param_dtype = options.param_dtype});
 }
 
@@ -28,15 +32,15 @@ void check_step(const char* cell, const LSTMCarry& carry, const Tensor& x, Index
 }
 
 // The new carry from the four sums before the gate functions.
-Step<LSTMCarry> lstm_step(const LSTMOptions& options, const Tensor& c, const Tensor& i, const Tensor& f,
+Step<LSTMCarry> lstm_step(const LSTMOptions& options, const LSTMCarry& carry, const Tensor& i, const Tensor& f,
                           const Tensor& g, const Tensor& o) {
-  const Tensor new_c = options.gate(f) * c + options.gate(i) * options.activation(g);
-  const Tensor new_h = options.gate(o) * options.activation(new_c);
+  const Tensor new_c = (options.gate(f) * carry.c + options.gate(i) * options.activation(g)).astype(carry.c.dtype());
+  const Tensor new_h = (options.gate(o) * options.activation(new_c)).astype(carry.h.dtype());
   return {{.c = new_c, .h = new_h}, new_h};
 }
 
-LSTMCarry zero_carry(const char* cell, const Shape& input, Index hidden, DType dtype) {
-  const Tensor zero = zeros(internal::carry_shape(cell, input, hidden), dtype);
+LSTMCarry zero_carry(const char* cell, const Shape& input, const Tensor& hidden_kernel) {
+  const Tensor zero = zeros(internal::carry_shape(cell, input, hidden_kernel.size(0)), hidden_kernel.dtype());
   return {.c = zero, .h = zero};
 }
 
@@ -65,25 +69,17 @@ LSTMCell::LSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const L
 
 Step<LSTMCarry> LSTMCell::operator()(const Carry& carry, const Tensor& x) const {
   check_step("LSTMCell", carry, x, ii.kernel.value().size(0), hi.kernel.value().size(0));
-  return lstm_step(options, carry.c, ii(x) + hi(carry.h), if_(x) + hf(carry.h), ig(x) + hg(carry.h),
-                   io(x) + ho(carry.h));
+  return lstm_step(options, carry, ii(x) + hi(carry.h), if_(x) + hf(carry.h), ig(x) + hg(carry.h), io(x) + ho(carry.h));
 }
 
-LSTMCarry LSTMCell::initial_carry(const Shape& input) const {
-  return zero_carry("LSTMCell", input, hi.kernel.value().size(0), options.param_dtype);
-}
+LSTMCarry LSTMCell::initial_carry(const Shape& input) const { return zero_carry("LSTMCell", input, hi.kernel); }
 
 std::optional<internal::FusedCell> LSTMCell::fused() const {
   if (!is_standard(options)) return std::nullopt;
   internal::FusedCell cell{
       .kind = internal::CellKind::lstm, .input = ii.kernel.value().size(0), .hidden = hi.kernel.value().size(0)};
-  const std::array<const nn::Linear*, 4> input{&ii, &if_, &ig, &io};
-  const std::array<const nn::Linear*, 4> hidden{&hi, &hf, &hg, &ho};
-  for (std::size_t gate = 0; gate < 4; ++gate) {
-    cell.input_kernel[gate] = cell.add(input[gate]->kernel);
-    cell.recurrent_kernel[gate] = cell.add(hidden[gate]->kernel);
-    cell.recurrent_bias[gate] = cell.add(hidden[gate]->bias.value());
-  }
+  cell.add_input_maps({&ii, &if_, &ig, &io});
+  cell.add_recurrent_maps({&hi, &hf, &hg, &ho});
   return cell;
 }
 
@@ -97,11 +93,11 @@ OptimizedLSTMCell::OptimizedLSTMCell(Index in_features, Index hidden_features, R
 Step<LSTMCarry> OptimizedLSTMCell::operator()(const Carry& carry, const Tensor& x) const {
   check_step("OptimizedLSTMCell", carry, x, dense_i.kernel.value().size(0), dense_h.kernel.value().size(0));
   const std::vector<Tensor> gates = split_axis(dense_i(x) + dense_h(carry.h), 4, -1);
-  return lstm_step(options, carry.c, gates[0], gates[1], gates[2], gates[3]);
+  return lstm_step(options, carry, gates[0], gates[1], gates[2], gates[3]);
 }
 
 LSTMCarry OptimizedLSTMCell::initial_carry(const Shape& input) const {
-  return zero_carry("OptimizedLSTMCell", input, dense_h.kernel.value().size(0), options.param_dtype);
+  return zero_carry("OptimizedLSTMCell", input, dense_h.kernel);
 }
 
 std::optional<internal::FusedCell> OptimizedLSTMCell::fused() const {
@@ -109,9 +105,8 @@ std::optional<internal::FusedCell> OptimizedLSTMCell::fused() const {
   internal::FusedCell cell{.kind = internal::CellKind::lstm,
                            .input = dense_i.kernel.value().size(0),
                            .hidden = dense_h.kernel.value().size(0)};
-  cell.input_kernel = cell.add_columns(dense_i.kernel, 4);
-  cell.recurrent_kernel = cell.add_columns(dense_h.kernel, 4);
-  cell.recurrent_bias = cell.add_columns(dense_h.bias.value(), 4);
+  cell.add_input_maps({&dense_i});
+  cell.add_recurrent_maps({&dense_h});
   return cell;
 }
 

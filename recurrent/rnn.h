@@ -8,7 +8,7 @@
 
 namespace strata::recurrent {
 
-// What an RNN does in every call that does not say otherwise.
+// What an RNN does in every call that does not say otherwise; the fields are those of ScanOptions.
 struct RNNOptions {
   bool time_major = false;
   bool reverse = false;
@@ -24,6 +24,10 @@ struct RNNOptions {
 // both give the same numbers. Differentiable. NaN behind a sequence's last valid step reaches neither valid outputs nor
 // carries, and gradients only where the loss looks at outputs over padding. Throws ShapeError, DTypeError or
 // ValueError, before anything was computed, if x, lengths or carry do not fit; names the part.
+//
+// The element types of x, carry and parameters may differ in the standard cells: a step computes in the promoted type
+// and rounds the new carry, and with it y, to the type of the carry, which at first is that of the parameters. Integers
+// in x count as numbers of that type.
 template <Cell C>
 [[nodiscard]] ScanResult<typename C::Carry> scan(C& cell, const Tensor& x,
                                                  const ScanOptions<typename C::Carry>& options = {}) {
@@ -33,6 +37,17 @@ template <Cell C>
   }
   return internal::scan_by_steps(cell, x, options);
 }
+
+// How one call of an RNN runs. What is not given is as in the RNN's own options.
+template <class Carry>
+struct RNNCall {
+  std::optional<Tensor> seq_lengths = {};   // integers [*batch] in [0, time]; by default all steps are valid
+  std::optional<Carry> initial_carry = {};  // by default the cell's own
+  std::optional<bool> time_major = {};
+  std::optional<bool> reverse = {};
+  std::optional<bool> keep_order = {};
+  std::optional<PaddingOutput> padding_output = {};
+};
 
 // A cell with the way it is run over sequences: the layer of a network. Paths: `cell/...`.
 template <Cell C>
@@ -44,22 +59,18 @@ struct RNN {
 
   explicit RNN(C rnn_cell, RNNOptions rnn_options = {}) : cell(std::move(rnn_cell)), options(rnn_options) {}
 
-  // The options of a call that adds nothing: start from these to change one.
-  [[nodiscard]] ScanOptions<Carry> call_options() const {
-    return {.time_major = options.time_major,
-            .reverse = options.reverse,
-            .keep_order = options.keep_order,
-            .padding_output = options.padding_output};
-  }
-
   // All outputs, [*batch, time, hidden] or time-major.
-  [[nodiscard]] Tensor operator()(const Tensor& x) { return scan(x).y; }
-  [[nodiscard]] Tensor operator()(const Tensor& x, const ScanOptions<Carry>& call) { return scan(x, call).y; }
+  [[nodiscard]] Tensor operator()(const Tensor& x, const RNNCall<Carry>& call = {}) { return scan(x, call).y; }
 
-  // The carry after the last valid step, and all outputs. The options of a call replace the RNN's own, all of them.
-  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x) { return scan(x, call_options()); }
-  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions<Carry>& call) {
-    return recurrent::scan(cell, x, call);
+  // The carry after the last valid step, and all outputs. Errors are those of recurrent::scan.
+  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const RNNCall<Carry>& call = {}) {
+    return recurrent::scan(cell, x,
+                           {.seq_lengths = call.seq_lengths,
+                            .initial_carry = call.initial_carry,
+                            .time_major = call.time_major.value_or(options.time_major),
+                            .reverse = call.reverse.value_or(options.reverse),
+                            .keep_order = call.keep_order.value_or(options.keep_order),
+                            .padding_output = call.padding_output.value_or(options.padding_output)});
   }
 
   STRATA_FIELDS(cell, options)

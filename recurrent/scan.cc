@@ -9,6 +9,16 @@
 #include "strata/tensor/index.h"
 
 namespace strata::recurrent::internal {
+namespace {
+
+// Throws unless both agree in shape and element type; message() says what is wrong.
+template <class F>
+void check_part(const Tensor& got, const Tensor& expected, const F& message) {
+  if (got.shape() != expected.shape()) throw ShapeError(message());
+  if (got.dtype() != expected.dtype()) throw DTypeError(message());
+}
+
+}  // namespace
 
 SequenceAxes sequence_axes(const Tensor& x, int num_feature_axes, bool time_major) {
   const int num_batch_axes = x.rank() - num_feature_axes - 1;
@@ -21,14 +31,28 @@ SequenceAxes sequence_axes(const Tensor& x, int num_feature_axes, bool time_majo
   return {step.axes(0, num_batch_axes), step, x.size(time_axis), time_axis};
 }
 
-void check_carry_part(const std::string& part, const Tensor& got, const Tensor& expected) {
-  const std::string name = part.empty() ? "the initial carry" : "part `" + part + "` of the initial carry";
-  if (got.shape() != expected.shape()) {
-    throw ShapeError("[scan] " + name + " is " + describe(got) + ", expected " + describe(expected) + ".");
-  }
-  if (got.dtype() != expected.dtype()) {
-    throw DTypeError("[scan] " + name + " is " + describe(got) + ", expected " + describe(expected) + ".");
-  }
+void check_given_part(const std::string& part, const Tensor& got, const Tensor& expected) {
+  check_part(got, expected, [&] {
+    return "[scan] part `" + part + "` of the initial carry is " + describe(got) + ", expected " + describe(expected) +
+           ".";
+  });
+}
+
+void check_returned_part(const std::string& part, const Tensor& got, const Tensor& expected) {
+  check_part(got, expected, [&] {
+    return "[scan] the cell has made " + describe(got) + " of part `" + part + "` of the carry, which was " +
+           describe(expected) + ". Let a step keep shapes and element types.";
+  });
+}
+
+void check_output(const Tensor& y, const Shape& batch) {
+  if (y.rank() >= batch.rank() && y.shape().axes(0, batch.rank()) == batch) return;
+  throw ShapeError("[scan] the cell's output is " + describe(y) + ", expected the batch axes " + to_string(batch) +
+                   " first.");
+}
+
+void throw_no_initial_carry() {
+  throw ValueError("[scan] the cell has no initial carry of its own: there is no `initial_carry(shape)`. Pass one.");
 }
 
 void block_carry_gradient(const std::string&, Tensor& value) { value = block_zero_gradient(value); }

@@ -21,12 +21,14 @@ SimpleCell::SimpleCell(Index in_features, Index hidden_features, Rngs& rngs, con
               rngs,
               {.use_bias = false,
                .kernel_init = cell_options.recurrent_kernel_init,
+               .dtype = cell_options.dtype,
                .param_dtype = cell_options.param_dtype}},
       dense_i{in_features,
               hidden_features,
               rngs,
               {.kernel_init = cell_options.kernel_init,
                .bias_init = cell_options.bias_init,
+               .dtype = cell_options.dtype,
                .param_dtype = cell_options.param_dtype}},
       options(cell_options) {}
 
@@ -34,12 +36,13 @@ Step<HiddenCarry> SimpleCell::operator()(const Carry& carry, const Tensor& x) co
   internal::check_input("SimpleCell", x, dense_i.kernel.value().size(0));
   internal::check_carry("SimpleCell", "h", carry.h, x, dense_h.kernel.value().size(0));
   const Tensor sum = dense_i(x) + dense_h(carry.h);
-  const Tensor h = options.activation(options.residual ? sum + carry.h : sum);
+  const Tensor h = options.activation(options.residual ? sum + carry.h : sum).astype(carry.h.dtype());
   return {{.h = h}, h};
 }
 
 HiddenCarry SimpleCell::initial_carry(const Shape& input) const {
-  return {.h = zeros(internal::carry_shape("SimpleCell", input, dense_h.kernel.value().size(0)), options.param_dtype)};
+  const Tensor& kernel = dense_h.kernel;
+  return {.h = zeros(internal::carry_shape("SimpleCell", input, kernel.size(0)), kernel.dtype())};
 }
 
 std::optional<internal::FusedCell> SimpleCell::fused() const {
@@ -49,9 +52,8 @@ std::optional<internal::FusedCell> SimpleCell::fused() const {
                            .input = dense_i.kernel.value().size(0),
                            .hidden = dense_h.kernel.value().size(0),
                            .residual = options.residual};
-  cell.input_kernel = cell.add_columns(dense_i.kernel, 1);
-  cell.input_bias = cell.add_columns(dense_i.bias.value(), 1);
-  cell.recurrent_kernel = cell.add_columns(dense_h.kernel, 1);
+  cell.add_input_maps({&dense_i});
+  cell.add_recurrent_maps({&dense_h});
   return cell;
 }
 

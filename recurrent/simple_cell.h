@@ -13,6 +13,7 @@ struct SimpleCellOptions {
   nn::Initializer kernel_init = nn::initializers::lecun_normal();
   nn::Initializer recurrent_kernel_init = nn::initializers::orthogonal();
   nn::Initializer bias_init = nn::initializers::zeros();
+  std::optional<DType> dtype = {};  // to form products in; by default the promoted type of their factors
   DType param_dtype = DType::float32;
   bool operator==(const SimpleCellOptions&) const = default;
 };

@@ -70,8 +70,12 @@ class Variable {
   Name() : Name(::strata::Tensor()) {}                                                  \
   explicit Name(::strata::Tensor value, ::strata::Metadata metadata = {})               \
       : Name(::strata::kind_of<Name>(), std::move(value), std::move(metadata)) {}       \
+                                                                                        \
+ protected:                                                                             \
   Name(const ::strata::Kind& kind, ::strata::Tensor value, ::strata::Metadata metadata) \
-      : Base(kind, std::move(value), std::move(metadata)) {}
+      : Base(kind, std::move(value), std::move(metadata)) {}                            \
+                                                                                        \
+ public:
 
 struct Param : Variable {
   STRATA_KIND(Param, Variable)

@@ -133,7 +133,8 @@ Tensor stack(std::initializer_list<Tensor> tensors, int axis) {
 
 std::vector<Tensor> split_axis(const Tensor& x, Index sections, int axis) {
   const int position = internal::normalize_axis(axis, x.shape(), "split_axis");
-  if (sections < 1 || x.size(position) % sections != 0) {
+  const bool uneven = sections < 1 || x.size(position) % sections != 0;
+  if (uneven || sections > std::max<Index>(x.size(position), 1)) {  // no list of empty parts without end
     throw ShapeError("[split_axis] axis " + std::to_string(position) + " of " + to_string(x.shape()) +
                      " cannot be cut into " + std::to_string(sections) + " equal sections.");
   }

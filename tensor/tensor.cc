@@ -126,7 +126,6 @@ std::span<std::byte> Tensor::mutable_bytes() & {
     // Another thread may just have let go of the elements: what it did with them comes before our writes.
     std::atomic_thread_fence(std::memory_order_acquire);
   }
-  ++buffer_->version;
   return {buffer_->data + offset_, num_bytes()};
 }
 

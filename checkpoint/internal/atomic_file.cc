@@ -34,7 +34,14 @@ std::FILE* create_in(const std::string& folder, std::string& name) {
     descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor == -1 && errno == EEXIST);
   if (descriptor == -1) return nullptr;
-  return ::fdopen(descriptor, "wb");
+  std::FILE* stream = ::fdopen(descriptor, "wb");
+  if (stream == nullptr) {
+    const int error = errno;
+    ::close(descriptor);
+    ::unlink(name.c_str());
+    errno = error;
+  }
+  return stream;
 }
 
 // After a rename: without it the old file could be back after a power cut. Not all file systems can.

@@ -17,10 +17,11 @@ Tensor pad(const Tensor& all_frames, const Tensor& lengths, Index time) {
   const auto to = padded.mutable_data<float>();
   auto next = from.begin();
   for (Index i = 0; i < lengths.size(); ++i) {
-    const Index count = lengths.at<Index>({i}) * num_channels;
-    if (count < 0 || count > from.end() - next || count > time * num_channels) {
+    const Index length = lengths.at<Index>({i});
+    if (length < 0 || length > time || length * num_channels > from.end() - next) {
       throw strata::FormatError("[load_dataset] the lengths do not fit the frames.");
     }
+    const Index count = length * num_channels;
     std::copy_n(next, count, to.begin() + i * time * num_channels);
     next += count;
   }

@@ -73,8 +73,11 @@ bool restore_and_check(vowels::Classifier& model, const vowels::Dataset& data, c
   for (const auto& [path, variable] : strata::checkpoint::restore(options.load)) {
     if (path == Path{"predictions"}) {
       expected = variable.value();
-    } else {
+    } else if (path.starts_with(Path{"model"})) {
       saved.set(Path(std::vector<strata::Key>(path.begin() + 1, path.end())), variable);
+    } else {
+      throw strata::FormatError("[vowels] " + options.load.string() + " was not written by this program: it holds \"" +
+                                to_string(path) + "\".");
     }
   }
   nn::update(model, saved);

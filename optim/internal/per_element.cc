@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/optim/internal/per_element.h"
 
+#include <limits>
+
 #include "strata/tensor/create.h"
 
 namespace strata::optim::internal {
 namespace {
 
-void add_one(Tensor& count) { ++count.mutable_data<std::int32_t>()[0]; }
+// Stays at the largest number, as in optax.
+void add_one(Tensor& count) {
+  std::int32_t& value = count.mutable_data<std::int32_t>()[0];
+  if (value < std::numeric_limits<std::int32_t>::max()) ++value;
+}
 
 }  // namespace
 

@@ -29,6 +29,7 @@ class AlignedArray {
   void resize(Index size) {
     if (size > capacity_) {
       data_.reset();
+      size_ = capacity_ = 0;  // if the allocation fails
       const AlignedBytes block = allocate_aligned(static_cast<std::size_t>(size) * sizeof(T));
       data_ = {static_cast<T*>(block.data), Deleter{block.size}};
       capacity_ = size;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
+#include "strata/nn/linear.h"
 #include "strata/recurrent/internal/cell_layout.h"
 #include "strata/recurrent/scan.h"
 #include "strata/tensor/tensor.h"
@@ -18,22 +20,29 @@ struct GateSource {
   Index column = 0;
 };
 
+using GateSources = std::array<GateSource, 4>;
+
 // What a cell tells of itself so that it can be run as one operation. Gates come in the order of the kernels: i, f, g,
-// o or r, z, n. Kernels are [input, columns] and [hidden, columns], biases [columns].
+// o or r, z, n.
 struct FusedCell {
   CellKind kind;
   Index input;
   Index hidden;
   bool residual = false;
   std::vector<Tensor> tensors = {};
-  std::array<GateSource, 4> input_kernel = {};
-  std::array<GateSource, 4> recurrent_kernel = {};
-  std::array<GateSource, 4> input_bias = {};
-  std::array<GateSource, 4> recurrent_bias = {};
+  GateSources input_kernel = {};
+  GateSources recurrent_kernel = {};
+  GateSources input_bias = {};
+  GateSources recurrent_bias = {};
+  bool as_stored = true;  // the maps compute in the type of their parameters
 
-  // Adds a tensor of one gate, or of several gates side by side, and tells where their weights are.
-  GateSource add(Tensor tensor);
-  std::array<GateSource, 4> add_columns(Tensor tensor, int gates);
+  // Add the maps of x and of h: one for each gate, or one for all gates side by side. Throw ShapeError if a kernel or a
+  // bias does not have the shape that follows from the sizes of the cell.
+  void add_input_maps(std::initializer_list<const nn::Linear*> maps);
+  void add_recurrent_maps(std::initializer_list<const nn::Linear*> maps);
+
+ private:
+  void add_maps(std::initializer_list<const nn::Linear*> maps, Index rows, GateSources& kernels, GateSources& biases);
 };
 
 // How a call wants the sequence run; the carry's parts h and c as tensors (c only of cells with a memory).
@@ -72,20 +81,17 @@ template <FusableCell C>
 ScanResult<typename C::Carry> scan_fused(const C& cell, const FusedCell& fused, const Tensor& x,
                                          const ScanOptions<typename C::Carry>& options) {
   constexpr bool has_memory = requires(typename C::Carry & carry) { carry.c; };
-  const SequenceAxes axes = sequence_axes(x, C::num_feature_axes, options.time_major);
-  std::optional<Tensor> lengths;
-  if (options.seq_lengths) lengths = checked_lengths(*options.seq_lengths, axes.batch, axes.time, "scan");
-  const typename C::Carry start = starting_carry(cell, axes.step, options.initial_carry);
+  ScanStart<typename C::Carry> start = begin_scan(cell, x, options);
   FusedCall call{.x = x,
-                 .h = start.h,
+                 .h = start.carry.h,
                  .c = {},
-                 .lengths = std::move(lengths),
-                 .axes = axes,
+                 .lengths = std::move(start.lengths),
+                 .axes = start.axes,
                  .time_major = options.time_major,
                  .reverse = options.reverse,
                  .keep_order = options.keep_order,
                  .padding_output = options.padding_output};
-  if constexpr (has_memory) call.c = start.c;
+  if constexpr (has_memory) call.c = start.carry.c;
   FusedResult result = run_fused(fused, call);
   if constexpr (has_memory) {
     return {{.c = std::move(*result.c), .h = std::move(result.h)}, std::move(result.y)};

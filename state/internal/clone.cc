@@ -21,33 +21,34 @@ void carry_out(PendingCopies& pending) {
 
 class SharedReplacer final : public WalkHandler {
  public:
-  SharedReplacer(const void* original_root, PendingCopies& pending)
-      : original_root_(original_root), pending_(pending) {}
+  SharedReplacer(Node original, PendingCopies& pending) : original_root_(identity(original)), pending_(pending) {}
 
   void shared(std::span<const Key> keys, Node place, Node target, Index, bool) override {
-    if (target.object == original_root_) {
+    if (identity(target) == original_root_) {
       if (!way_back_) way_back_ = Path(std::vector<Key>(keys.begin(), keys.end()));
       place.type->set_target(place.object, nullptr);
       return;
     }
-    if (ours_.contains(target.object)) return;
-    std::shared_ptr<void>& fresh = fresh_[target.object];
+    if (ours_.contains(identity(target))) return;
+    std::shared_ptr<void>& fresh = fresh_[identity(target)];
     if (!fresh) {
       fresh = place.type->copy_target(place.object, pending_);
       carry_out(pending_);
     }
     place.type->set_target(place.object, fresh);
-    ours_.insert(place.type->target(place.object).object);
+    ours_.insert(identity(place.type->target(place.object)));
   }
+
+  [[nodiscard]] bool replaced_any() const noexcept { return !fresh_.empty(); }
 
   // Where the module first leads back to the root of the original.
   [[nodiscard]] const std::optional<Path>& way_back() const noexcept { return way_back_; }
 
  private:
-  const void* original_root_;
+  Identity original_root_;
   PendingCopies& pending_;
-  std::unordered_map<const void*, std::shared_ptr<void>> fresh_;  // by the object that the original shares
-  std::unordered_set<const void*> ours_;                          // fresh objects
+  std::unordered_map<Identity, std::shared_ptr<void>, IdentityHash> fresh_;  // by the object that the original shares
+  std::unordered_set<Identity, IdentityHash> ours_;                          // fresh objects
   std::optional<Path> way_back_;
 };
 
@@ -72,10 +73,17 @@ class OwnerCollector final : public WalkHandler {
 
 }  // namespace
 
-void finish_clone(Node root, const void* original_root, PendingCopies& pending) {
+void finish_clone(Node root, Node original, PendingCopies& pending) {
   carry_out(pending);
-  SharedReplacer replacer(original_root, pending);
+  SharedReplacer replacer(original, pending);
   walk(root, replacer);
+  try {
+    WalkHandler checks_only;
+    if (replacer.replaced_any()) walk(original, checks_only);
+  } catch (const StateError&) {
+    dismantle(root);
+    throw;
+  }
   if (!replacer.way_back()) return;
   dismantle(root);  // nothing else takes down the cycles in what was copied
   throw StateError("[clone] \"" + to_string(*replacer.way_back()) +

@@ -7,8 +7,8 @@ namespace strata::internal {
 
 // Makes the copy that copy_or_queue began: carries out the queue, then gives every shared_ptr below root a fresh object
 // in place of the one that the original shares, the same for all places that share it. Throws StateError if a
-// shared_ptr leads back to the root itself, which the copy is not yet held by.
-void finish_clone(Node root, const void* original_root, PendingCopies& pending);
+// shared_ptr leads back to the root itself, which the copy is not yet held by, or points to a member of another object.
+void finish_clone(Node root, Node original, PendingCopies& pending);
 
 // A module of its own: variables share their tensors' elements until one is written to, shared objects are fresh, with
 // the same sharing among them.
@@ -17,7 +17,7 @@ M clone(const M& module) {
   PendingCopies pending;
   M copy = copy_or_queue(module);
   queue_copy(copy, module, pending);
-  finish_clone(node_of(copy), &module, pending);
+  finish_clone(node_of(copy), node_of(module), pending);
   return copy;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "strata/state/variable.h"
@@ -20,6 +22,15 @@ struct NodeType;
 struct Node {
   void* object = nullptr;
   const NodeType* type = nullptr;
+};
+
+// What an object is known by. The address alone would not do: an object and its first member share it.
+using Identity = std::pair<const void*, const NodeType*>;
+inline Identity identity(Node node) { return {node.object, node.type}; }
+struct IdentityHash {
+  std::size_t operator()(const Identity& id) const noexcept {
+    return std::hash<const void*>{}(id.first) ^ (std::hash<const void*>{}(id.second) << 1);
+  }
 };
 
 // Receives the children of a node, in the order of their keys.

@@ -14,15 +14,19 @@ class Walk final : ChildVisitor {
   explicit Walk(WalkHandler& handler) : handler_(handler) {}
 
   void run(Node root) {
-    numbers_.emplace(root.object, 0);
+    numbers_.emplace(identity(root), 0);
     visit(root);
     while (!pending_.empty()) {
       Pending next = std::move(pending_.back());
       pending_.pop_back();
       keys_.resize(next.depth, Key(0));
       keys_.push_back(std::move(next.key));
+      if (next.node.type->role == Role::variable || next.node.type->role == Role::group) {
+        members_.push_back(identity(next.node));
+      }
       visit(next.node);
     }
+    check_members();
   }
 
  private:
@@ -55,10 +59,21 @@ class Walk final : ChildVisitor {
       handler_.holder(keys_, place, target);
       return target;
     }
-    const auto [entry, first] = numbers_.emplace(target.object, static_cast<Index>(numbers_.size()));
+    const auto [entry, first] = numbers_.emplace(identity(target), static_cast<Index>(numbers_.size()));
     const Index number = entry->second;
     handler_.shared(keys_, place, target, number, first);
     return first ? place.type->target(place.object) : Node{};
+  }
+
+  // A shared_ptr to a member of another object (of the aliasing kind) would give one variable two paths and copies of
+  // its own.
+  void check_members() const {
+    if (numbers_.size() == 1) return;  // nothing is shared
+    for (const Identity& member : members_) {
+      if (!numbers_.contains(member)) continue;
+      throw StateError("[module] a shared_ptr points to a " + std::string(member.second->name) +
+                       " that is a member of another part of the module. Let both places hold a shared_ptr to it.");
+    }
   }
 
   // The last pushed is visited first.
@@ -74,7 +89,8 @@ class Walk final : ChildVisitor {
   WalkHandler& handler_;
   std::vector<Key> keys_;
   std::vector<Pending> pending_;
-  std::unordered_map<const void*, Index> numbers_;
+  std::unordered_map<Identity, Index, IdentityHash> numbers_;  // of the root and of shared objects
+  std::vector<Identity> members_;                              // objects that stand in others by value
 };
 
 }  // namespace

@@ -23,8 +23,7 @@ class WalkHandler {
   // Only the first place is followed.
   virtual void shared(std::span<const Key>, Node /*place*/, Node /*target*/, Index /*number*/, bool /*first*/) {}
 
- protected:
-  ~WalkHandler() = default;
+  virtual ~WalkHandler() = default;
 };
 
 // Visits everything below root, depth first, children in the order of their keys, every shared object once. Needs no

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 namespace strata::internal {
 
-// A block of bytes that tensors share. Whoever writes holds the only reference; `version` then changes, so that what
-// was derived from the bytes (packed weights) can tell that it is out of date.
+// A block of bytes that tensors share. Whoever writes holds the only reference.
 struct Buffer {
   // Uninitialised bytes, aligned for every vector instruction set.
   explicit Buffer(std::size_t num_bytes);
@@ -23,7 +21,6 @@ struct Buffer {
   std::byte* data;
   std::shared_ptr<const void> owner;  // null for memory of our own
   bool read_only;
-  std::uint64_t version = 0;
 };
 
 }  // namespace strata::internal

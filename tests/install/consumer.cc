@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string>
 
 namespace nn = strata::nn;
 namespace rnn = strata::recurrent;
@@ -41,11 +42,16 @@ int main() {
 
   nn::train(same);
   strata::optim::Optimizer optimizer(same, strata::optim::adamw(1e-3), strata::of_type<Param>);
-  auto step = nn::value_and_grad(
-      [&](Classifier& m) { return nn::softmax_cross_entropy(m(x, lengths), labels); }, strata::of_type<Param>);
+  auto step = nn::value_and_grad([&](Classifier& m) { return nn::softmax_cross_entropy(m(x, lengths), labels); },
+                                 strata::of_type<Param>);
   auto [loss, grads] = step(same);
   optimizer.update(same, grads);
   nn::eval(same);
+
+  const std::string file = "consumer.msgpack";
+  strata::checkpoint::save(file, nn::state(same));
+  nn::update(model, strata::checkpoint::restore(file));
+  if (!(nn::state(model) == nn::state(same))) return EXIT_FAILURE;
   std::cout << loss << "\n";
   return EXIT_SUCCESS;
 }
