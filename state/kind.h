@@ -25,19 +25,30 @@ struct Kind {
   }
 };
 
+template <class T>
+const Kind& kind_of();
+
+namespace internal {
+
+template <class T>
+const Kind* kind_or_none() {
+  if constexpr (std::is_void_v<T>) {
+    return nullptr;
+  } else {
+    return &kind_of<T>();
+  }
+}
+
+}  // namespace internal
+
 // The kind of a variable type: kind_of<Param>().
 template <class T>
 const Kind& kind_of() {
-  static_assert(
-      requires { requires std::is_same_v<typename T::strata_kind_self, T>; },
-      "a kind of variable names itself in its body: struct Adapter : Param { STRATA_KIND(Adapter, Param) };");
-  if constexpr (std::is_same_v<typename T::strata_kind_base, void>) {
-    static const Kind kind{T::strata_kind_name, nullptr};
-    return kind;
-  } else {
-    static const Kind kind{T::strata_kind_name, &kind_of<typename T::strata_kind_base>()};
-    return kind;
-  }
+  static_assert(requires { requires std::is_same_v<typename T::strata_kind_self, T>; },
+                "a kind of variable names itself in its body: struct Adapter : Param { STRATA_KIND(Adapter, Param) };");
+  // One static object, not one in each branch of a condition: compilers name those differently.
+  static const Kind kind{T::strata_kind_name, internal::kind_or_none<typename T::strata_kind_base>()};
+  return kind;
 }
 
 }  // namespace strata
