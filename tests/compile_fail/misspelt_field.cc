@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <strata/strata.h>
+
+struct Layer {
+  strata::Param kernel;
+  STRATA_FIELDS(kernl)
+};
