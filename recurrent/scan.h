@@ -149,7 +149,7 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     }
     Step<Carry> step = checked_step(cell, carry, select_rows(valid, x_t, zeros_like(x_t)), axes.batch);
     carry = std::move(step.carry);
-    const auto select = [&valid = valid](const std::string&, Tensor& line, const Tensor& now) {
+    const auto select = [&](const std::string&, Tensor& line, const Tensor& now) {
       line = select_rows(valid, now, line);
     };
     for_each_tensor(select, "", selected, std::as_const(carry));
