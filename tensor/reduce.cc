@@ -69,6 +69,7 @@ Tensor sum(const Tensor& x, const Axes& axes, ReduceOptions options) {
 
 Tensor mean(const Tensor& x, const Axes& axes, ReduceOptions options) {
   if (is_two_byte_float(x)) return mean(x.astype(DType::float32), axes, options).astype(x.dtype());
+  if (!is_floating(x.dtype())) return mean(x.astype(DType::float64), axes, options);  // a sum of integers may wrap
   const Reduction reduction(x.shape(), axes, "mean");
   const auto count = static_cast<double>(reduction.count);
   const Tensor mean_values = internal::fold(Fold::sum, x, reduction) / count;

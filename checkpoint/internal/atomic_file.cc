@@ -56,6 +56,13 @@ void sync_folder(const std::string& folder) noexcept {
 
 AtomicFile::AtomicFile(std::string name, std::string operation)
     : name_(std::move(name)), operation_(std::move(operation)) {
+  if (name_.find('\0') != std::string::npos)
+    throw_io_error(operation_, name_.c_str(), "take a name with a NUL", EINVAL);
+  struct ::stat status {};
+  const bool exists = ::lstat(name_.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
+    throw_io_error(operation_, name_, "replace what is no regular file", EINVAL);
+  }
   stream_ = create_in(folder_of(name_), temporary_name_);
   if (stream_ == nullptr) fail("create a file beside it");
 }

@@ -117,8 +117,13 @@ TEST_F(File, SaveNamesAFolderThatIsNotThere) {
 
 TEST_F(File, SaveToTheNameOfAFolderFailsAndLeavesNothing) {
   fs::create_directory(file_);
-  EXPECT_THAT([&] { save(file_, state(1.0f)); }, ThrowsMessage<IoError>(HasSubstr("cannot rename the new file to it")));
+  EXPECT_THAT([&] { save(file_, state(1.0f)); }, ThrowsMessage<IoError>(HasSubstr("cannot replace what is no regular file")));
   EXPECT_THAT(names_in_folder(), testing::ElementsAre("state.msgpack"));
+}
+
+TEST_F(File, SaveRefusesANameWithANul) {
+  EXPECT_THROW(save(file_ + std::string("\0x", 2), state(1.0f)), IoError);
+  EXPECT_THAT(names_in_folder(), testing::IsEmpty());
 }
 
 TEST_F(File, RestoreNamesAFileThatIsNotThere) {

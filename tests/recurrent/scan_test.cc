@@ -366,5 +366,17 @@ TEST(Scan, FindsParametersHeldByAPointer) {
   EXPECT_TRUE(any(found->value).item<bool>());
 }
 
+TEST(Scan, RefusesACellWhoseParameterWasReplacedByOneOfAnotherShape) {
+  Rngs rngs(0);
+  for (const Shape& shape : {Shape{1, 4}, Shape{9, 9}, Shape{4}, Shape{}}) {
+    LSTMCell cell{3, 4, rngs};
+    cell.hf.kernel.reset(zeros(shape));
+    EXPECT_THROW(static_cast<void>(scan(cell, ones({2, 5, 3}))), ShapeError);
+  }
+  GRUCell cell{3, 4, rngs};
+  cell.dense_i.bias->reset(zeros({1}));
+  EXPECT_THROW(static_cast<void>(scan(cell, ones({2, 5, 3}))), ShapeError);
+}
+
 }  // namespace
 }  // namespace strata::recurrent

@@ -201,5 +201,10 @@ TEST(ReduceGradient, OfTwoByteFloatsKeepsTheirType) {
   EXPECT_TRUE(identical(tape.gradient(mean(x), {x})[0], full({4}, 0.25, DType::float16)));
 }
 
+TEST(Mean, OfIntegersDoesNotWrap) {
+  const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(mean(tensor({largest, largest})).item<double>(), 9.223372036854775807e18);
+}
+
 }  // namespace
 }  // namespace strata
