@@ -17,9 +17,9 @@ std::string tree_text(strata::internal::Node root);
 // element type, shape and tag, and how many elements there are below. A shared object is shown where it is met first,
 // and named there later.
 //
-//             Linear                    20
-//   ├─ bias    Param float32[4]           4
-//   └─ kernel  Param float32[4, 4]       16
+//              Linear                      20
+//   ├─ bias    Param float32[4]             4
+//   └─ kernel  Param float32[4, 4]         16
 template <class M>
 [[nodiscard]] std::string tree(const M& module) {
   return internal::tree_text(strata::internal::node_of(module));

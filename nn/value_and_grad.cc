@@ -50,7 +50,11 @@ void WatchedModule::restore() {
   // The loss may have changed the structure of the module, so that its variables are looked up anew.
   for (const Leaf& leaf : collect_leaves(root_)) {
     const Variable* old = finished_ ? nullptr : before_.find(leaf.path);
-    leaf.variable->reset(old != nullptr ? old->value() : stop_gradient(leaf.variable->value()));
+    if (old != nullptr) {
+      leaf.variable->reset(old->value());
+    } else if (!leaf.variable->value().is_tracked()) {  // else by a tape around this one, which still records
+      leaf.variable->reset(stop_gradient(leaf.variable->value()));
+    }
   }
 }
 
