@@ -30,6 +30,25 @@ struct GateRows {
   Index run;
 };
 
+// to[r] += rows r of `gates`, as far as they lie in blocks [block_begin, block_end), times transposed panels `width`
+// vectors wide: one, or several side by side.
+template <int width, int num_rows, int num_panels, class T>
+HWY_NOINLINE void transposed_tile(const GateRows<T>& gates, Index pair, const T* panel, Index block_begin,
+                                  Index block_end, T* to, Index to_stride) {
+  constexpr Index panel_step = width * lanes<T>;
+  const Index panel_stride = gates.blocks * gates.run * panel_step;
+  const auto sums_at = [&](int p, int r) { return to + r * to_stride + p * panel_step; };
+  Sums<T, num_panels, num_rows, width> sums;
+  load_sums<T>(sums, sums_at);
+  for (Index b = block_begin; b < block_end; ++b) {
+    const T* rows[num_rows];
+    HWY_UNROLL(8)
+    for (int r = 0; r < num_rows; ++r) rows[r] = gates.data + b * gates.block_stride + (pair + r) * gates.pair_stride;
+    accumulate<0, width>(rows, 1, panel + b * gates.run * panel_step, panel_stride, panel_step, gates.run, sums);
+  }
+  store_sums<T>(sums, sums_at);
+}
+
 // Row q of `to` += row q of `gates`, 0 <= q < count, times transposed panels with `columns` columns in all. `to` has
 // room for whole vectors.
 template <class T>
@@ -41,27 +60,22 @@ HWY_NOINLINE void transposed_product(const GateRows<T>& gates, Index count, cons
   Index first = 0;
   if (count == 1) {
     for (; first + groups_of_row * group <= columns; first += groups_of_row * group) {
-      const TileProduct<T> product{panels + first * depth, group,         gates.run, 1, gates.blocks,
-                                   gates.block_stride,     depth * group, group};
-      const TileRow<T> row{gates.data, to + first, to + first};
-      multiply_tile<group_vectors, 1, groups_of_row>(product, &row);
+      transposed_tile<group_vectors, 1, groups_of_row>(gates, 0, panels + first * depth, 0, gates.blocks, to + first,
+                                                       0);
     }
   }
   for (; first < columns; first += group) {
     const Index vectors = std::min(Index{group_vectors}, (columns - first + lanes<T> - 1) / lanes<T>);
-    const Index width = vectors * lanes<T>;
-    for_each_piece(
-        gates.blocks, std::max(Index{1}, panel_piece<T>(vectors) / gates.run), [&](Index begin, Index end) HWY_ATTR {
-          const TileProduct<T> product{
-              panels + first * depth + begin * gates.run * width, width, gates.run, 1, end - begin, gates.block_stride};
-          const T* const factors = gates.data + begin * gates.block_stride;
-          with_constant<group_vectors>(vectors, [&](auto num_vectors) HWY_ATTR {
-            multiply_rows<num_vectors.value>(product, count, [&](Index q) {
-              T* const sums = to + q * to_stride + first;
-              return TileRow<T>{factors + q * gates.pair_stride, sums, sums};
-            });
-          });
-        });
+    const T* const panel = panels + first * depth;
+    for_each_piece(gates.blocks, std::max(Index{1}, panel_piece<T>(vectors) / gates.run),
+                   [&](Index begin, Index end) HWY_ATTR {
+                     with_constant<group_vectors>(vectors, [&](auto width) HWY_ATTR {
+                       for_each_tile<tile_rows(width.value)>(0, count, [&](auto num_rows, Index q) HWY_ATTR {
+                         transposed_tile<width.value, num_rows.value, 1>(gates, q, panel, begin, end,
+                                                                         to + q * to_stride + first, to_stride);
+                       });
+                     });
+                   });
   }
 }
 
@@ -187,6 +201,25 @@ void gather_rows(const T* const* rows, Index count, Index begin, Index end, Inde
   }
 }
 
+// sums[r][g] = sum over pairs q of factors[q * stride + r] * vector g of pair q of a panel of gate gradients; with
+// `add` it is added.
+template <int gates, int num_rows, class T>
+HWY_NOINLINE void weight_tile(const T* factors, Index stride, const T* panel, Index pair_stride, Index pairs, bool add,
+                              T* to) {
+  const auto sums_at = [&](int, int r) { return to + r * gates * lanes<T>; };
+  Sums<T, 1, num_rows, gates> sums;
+  const T* rows[num_rows];
+  HWY_UNROLL(8)
+  for (int r = 0; r < num_rows; ++r) {
+    rows[r] = factors + r;
+    HWY_UNROLL(4)
+    for (int g = 0; g < gates; ++g) sums[0][r][g] = hn::Zero(Tag<T>());
+  }
+  if (add) load_sums<T>(sums, sums_at);
+  accumulate<0, gates>(rows, stride, panel, 0, pair_stride, pairs, sums);
+  store_sums<T>(sums, sums_at);
+}
+
 // Where the gradients of one side's kernels go, by slot, and whether they are added to what is there.
 template <class T>
 struct KernelGradients {
@@ -235,10 +268,10 @@ void weight_gradient(const BackwardChunk<T>& chunk, Side side, Index row_begin, 
     for (Index b = 0; b < gates.blocks; ++b) {
       const T* const panel = gates.data + b * gates.block_stride;
       for_each_piece(chunk.pairs(), panel_piece<T>(layout.slots), [&](Index begin, Index end) HWY_ATTR {
-        const TileProduct<T> product{panel + begin * gates.pair_stride, gates.pair_stride, end - begin, stride};
-        multiply_rows<Cell::layout.gates>(product, last - first, [&](Index r) {
-          T* const row_sums = sums.data() + r * row_size;
-          return TileRow<T>{factors.data() + begin * stride + r, begin > 0 ? row_sums : nullptr, row_sums};
+        for_each_tile<tile_rows(layout.gates)>(0, last - first, [&](auto num_rows, Index row) HWY_ATTR {
+          weight_tile<Cell::layout.gates, num_rows.value>(factors.data() + begin * stride + row, stride,
+                                                          panel + begin * gates.pair_stride, gates.pair_stride,
+                                                          end - begin, begin > 0, sums.data() + row * row_size);
         });
       });
       store_weight_rows<Cell>(to, first, last, b * lanes<T>, chunk.weights.shape.hidden - b * lanes<T>, sums.data());

@@ -30,9 +30,9 @@ struct BlockedRows {
   }
 };
 
-// One step of `rows` rows in the blocks [block_begin, block_end). Without `x`, `sums` holds bias and input product;
-// with it, room for them. Weights that are larger than a cache are swept upwards and downwards in turns, so that each
-// sweep begins with what the last one left there.
+// One step of `rows` rows in the blocks [block_begin, block_end). Without `x` the sums start from `start`, which holds
+// bias and input product; else from the bias. Weights that are larger than a cache are swept upwards and downwards in
+// turns, so that each sweep begins with what the last one left there.
 template <class T>
 struct StepRows {
   const PackedWeights<T>& weights;
@@ -45,141 +45,140 @@ struct StepRows {
   Index block_begin;
   Index block_end;
   bool downwards;
-  BlockedRows<T> sums;
+  T* sums;  // room for [rows or `chains`][slot][lanes]
+  BlockedRows<T> start = {};
   BlockedRows<T> record = {};
 };
 
-// Room for the sums of a step with `x`: of one row in all blocks, or of all rows in one block after the other.
+// Numbers that a step keeps between its products and its gate functions.
 template <class Cell, class T>
-Index step_sums_size(Index rows, Index blocks) {
-  return (rows == 1 ? blocks : rows) * Cell::layout.slots * lanes<T>;
-}
-template <class Cell, class T>
-BlockedRows<T> step_sums(T* room, Index rows) {
-  constexpr Index size = Cell::layout.slots * lanes<T>;
-  return {room, rows == 1 ? size : 0, size};
+constexpr Index sums_size(Index rows) {
+  return std::max(rows, Index{chains}) * Cell::layout.slots * lanes<T>;
 }
 
-// Rows [begin, end) of the panels of one side, in `block` and those after it.
+// The gate functions of `num_panels` blocks of all rows, from their sums [panel][row][slot][lanes].
 template <class Cell, class T>
-HWY_INLINE TileProduct<T> side_product(const PackedWeights<T>& weights, Side side, Index block, Index begin,
-                                       Index end) {
-  constexpr Index panel_step = Cell::layout.gates * lanes<T>;
-  const bool is_input = side == Side::input;
-  const Index depth = is_input ? weights.shape.input : weights.shape.hidden;
-  TileProduct<T> product{(is_input ? weights.input : weights.recurrent).data() + (block * depth + begin) * panel_step,
-                         panel_step, end - begin};
-  product.panel_stride = depth * panel_step;
-  product.sums_stride = Cell::layout.slots * lanes<T>;
-  return product;
-}
-
-// The bias of those slots that the input product leaves alone.
-template <class Cell, class T>
-HWY_INLINE void fill_other_slots(const T* bias, T* sums) {
-  const Tag<T> d;
-  for (int s = Cell::layout.input_begin + Cell::layout.gates; s < Cell::layout.slots; ++s) {
-    hn::Store(hn::Load(d, bias + s * lanes<T>), d, sums + s * lanes<T>);
-  }
-}
-
-// The gate functions of all rows in the blocks [begin, end).
-template <class Cell, class T>
-HWY_NOINLINE void advance_rows(const StepRows<T>& step, Index begin, Index end) {
+HWY_NOINLINE void advance_rows(const StepRows<T>& step, Index block, Index num_panels) {
   const Tag<T> d;
   const PackedWeights<T>& weights = step.weights;
-  for (Index b = begin; b < end; ++b) {
+  const T* sums = step.sums;
+  for (Index b = block; b < block + num_panels; ++b) {
     const Index unit = b * lanes<T>;
-    for (Index r = 0; r < step.rows; ++r) {
+    for (Index r = 0; r < step.rows; ++r, sums += Cell::layout.slots * lanes<T>) {
       const Index place = r * weights.state_stride + unit;
       T* const memory = Cell::layout.has_memory ? step.memory + place : nullptr;
-      const Vector<T> h = Cell::template advance<T>(
-          weights.shape.kind, {step.sums.at(b, r), step.h_before + place, memory, step.record.at(b, r)});
+      const Vector<T> h =
+          Cell::template advance<T>(weights.shape.kind, {sums, step.h_before + place, memory, step.record.at(b, r)});
       hn::Store(h, d, step.h + place);
       store_some(h, step.y[r] + unit, weights.shape.hidden - unit);
     }
   }
 }
 
+// The products of rows of x and of h, side by side, with rows [begin, end) of the panels of both, one upon the other.
+// The sums start from what the step starts from if begin is 0, else from step.sums; they go there.
+template <class Cell, int num_rows, int num_panels, class T>
+HWY_NOINLINE void step_tile(const StepRows<T>& step, Index block, Index row, Index begin, Index end) {
+  constexpr CellLayout layout = Cell::layout;
+  constexpr Index panel_step = layout.gates * lanes<T>;
+  constexpr Index row_size = layout.slots * lanes<T>;
+  const PackedWeights<T>& weights = step.weights;
+  const auto sums_at = [&](int p, int r) { return step.sums + (p * step.rows + row + r) * row_size; };
+  Sums<T, num_panels, num_rows, layout.slots> sums;
+  if (begin > 0) {
+    load_sums<T>(sums, sums_at);
+  } else if (step.x != nullptr) {
+    load_sums<T>(sums, [&](int p, int) { return weights.bias.data() + (block + p) * row_size; });
+  } else {
+    load_sums<T>(sums, [&](int p, int r) { return step.start.at(block + p, row + r); });
+  }
+  const T* rows[num_rows];
+  const Index inputs = step.x != nullptr ? weights.shape.input : 0;
+  if (begin < inputs) {
+    for (int r = 0; r < num_rows; ++r) rows[r] = step.x[row + r] + begin;
+    accumulate<layout.input_begin, layout.gates>(rows, 1, weights.input.data() + (block * inputs + begin) * panel_step,
+                                                 inputs * panel_step, panel_step, std::min(end, inputs) - begin, sums);
+  }
+  if (end > inputs) {
+    const Index first = std::max(begin - inputs, Index{0});
+    const Index hidden = weights.shape.hidden;
+    for (int r = 0; r < num_rows; ++r) rows[r] = step.h_before + (row + r) * weights.state_stride + first;
+    accumulate<layout.recurrent_begin, layout.gates>(rows, 1,
+                                                     weights.recurrent.data() + (block * hidden + first) * panel_step,
+                                                     hidden * panel_step, panel_step, end - inputs - first, sums);
+  }
+  store_sums<T>(sums, sums_at);
+}
+
 // The blocks [begin, end) of one row, as many together as keep the adders busy: each sum is one chain of dependent
 // additions.
 template <class Cell, int num_panels, class T>
-HWY_INLINE void step_single_row(const StepRows<T>& step, Index begin, Index end) {
-  constexpr CellLayout layout = Cell::layout;
-  const PackedWeights<T>& weights = step.weights;
+HWY_INLINE void step_single_row(const StepRows<T>& step, Index depth, Index begin, Index end) {
   const Index groups = (end - begin) / num_panels;
   for (Index i = 0; i < groups; ++i) {
     const Index b = begin + num_panels * (step.downwards ? groups - 1 - i : i);
-    T* const sums = step.sums.at(b, 0);
-    if (step.x != nullptr) {
-      const T* const bias = weights.bias.data() + b * layout.slots * lanes<T>;
-      for (Index p = 0; p < num_panels; ++p)
-        fill_other_slots<Cell>(bias + p * layout.slots * lanes<T>, step.sums.at(b + p, 0));
-      const TileRow<T> row{step.x[0], bias + layout.input_begin * lanes<T>, sums + layout.input_begin * lanes<T>};
-      multiply_tile<layout.gates, 1, num_panels>(side_product<Cell>(weights, Side::input, b, 0, weights.shape.input),
-                                                 &row);
-    }
-    T* const recurrent_sums = sums + layout.recurrent_begin * lanes<T>;
-    TileProduct<T> product = side_product<Cell>(weights, Side::recurrent, b, 0, weights.shape.hidden);
-    product.sums_stride = step.sums.block_stride;
-    const TileRow<T> row{step.h_before, recurrent_sums, recurrent_sums};
-    multiply_tile<layout.gates, 1, num_panels>(product, &row);
-    advance_rows<Cell>(step, b, b + num_panels);
+    step_tile<Cell, 1, num_panels>(step, b, 0, 0, depth);
+    advance_rows<Cell>(step, b, num_panels);
   }
-  if constexpr (num_panels > 1) step_single_row<Cell, num_panels / 2>(step, begin + groups * num_panels, end);
-}
-
-// Bias and input product of `count` rows in one block: row r reads x[r] and writes sums_at(r).
-template <class Cell, class T, class SumsAt>
-HWY_INLINE void project_block(const PackedWeights<T>& weights, Index block, Index count, const T* const* x,
-                              const SumsAt& sums_at) {
-  constexpr CellLayout layout = Cell::layout;
-  const T* const bias = weights.bias.data() + block * layout.slots * lanes<T>;
-  for_each_piece(weights.shape.input, panel_piece<T>(layout.gates), [&](Index begin, Index end) HWY_ATTR {
-    multiply_rows<Cell::layout.gates>(side_product<Cell>(weights, Side::input, block, begin, end), count, [&](Index r) {
-      T* const sums = sums_at(r) + Cell::layout.input_begin * lanes<T>;
-      return TileRow<T>{x[r] + begin, begin > 0 ? sums : bias + Cell::layout.input_begin * lanes<T>, sums};
-    });
-  });
-  for (Index r = 0; r < count; ++r) fill_other_slots<Cell>(bias, sums_at(r));
+  if constexpr (num_panels > 1) step_single_row<Cell, num_panels / 2>(step, depth, begin + groups * num_panels, end);
 }
 
 template <class Cell, class T>
 HWY_INLINE void step_rows(const StepRows<T>& step) {
-  constexpr CellLayout layout = Cell::layout;
-  const PackedWeights<T>& weights = step.weights;
-  const Index blocks = step.block_end - step.block_begin;
-  if (step.rows == 1) {
-    return step_single_row<Cell, std::max(1, chains / layout.gates)>(step, step.block_begin, step.block_end);
-  }
-  for (Index i = 0; i < blocks; ++i) {
-    const Index b = step.downwards ? step.block_end - 1 - i : step.block_begin + i;
-    if (step.x != nullptr) {
-      project_block<Cell>(weights, b, step.rows, step.x, [&](Index r) { return step.sums.at(b, r); });
-    }
-    for_each_piece(weights.shape.hidden, panel_piece<T>(layout.gates), [&](Index begin, Index end) HWY_ATTR {
-      multiply_rows<Cell::layout.gates>(
-          side_product<Cell>(weights, Side::recurrent, b, begin, end), step.rows, [&](Index r) {
-            T* const sums = step.sums.at(b, r) + Cell::layout.recurrent_begin * lanes<T>;
-            return TileRow<T>{step.h_before + r * weights.state_stride + begin, sums, sums};
-          });
+  constexpr int gates = Cell::layout.gates;
+  const Index begin = step.block_begin;
+  const Index end = step.block_end;
+  const Index depth = step.weights.shape.hidden + (step.x != nullptr ? step.weights.shape.input : 0);
+  if (step.rows == 1) return step_single_row<Cell, std::max(1, chains / gates)>(step, depth, begin, end);
+  for (Index i = 0; i < end - begin; ++i) {
+    const Index b = step.downwards ? end - 1 - i : begin + i;
+    for_each_piece(depth, panel_piece<T>(gates), [&](Index first, Index last) HWY_ATTR {
+      for_each_tile<tile_rows(gates)>(0, step.rows, [&](auto rows, Index row) HWY_ATTR {
+        step_tile<Cell, rows.value, 1>(step, b, row, first, last);
+      });
     });
-    advance_rows<Cell>(step, b, b + 1);
+    advance_rows<Cell>(step, b, 1);
   }
 }
 
 template <class Cell, class T>
 void stream_step(const StreamStep<T>& s, Index block_begin, Index block_end) {
-  step_rows<Cell>(StepRows<T>{s.weights, s.rows, s.x, s.y, s.h_before, s.h, s.memory, block_begin, block_end,
-                              s.downwards, step_sums<Cell>(s.sums, s.rows)});
+  step_rows<Cell>(
+      StepRows<T>{s.weights, s.rows, s.x, s.y, s.h_before, s.h, s.memory, block_begin, block_end, s.downwards, s.sums});
 }
 
-// Bias and input product of pairs: pair q reads x[q] and writes row place[q] of `to`.
+// Rows [begin, end) of the input product of pairs, and at first the bias: pair q reads x[q] and writes row place[q] of
+// `to`.
+template <class Cell, int num_rows, class T>
+HWY_NOINLINE void project_tile(const PackedWeights<T>& weights, Index block, const T* const* x, const Index* place,
+                               Index begin, Index end, const BlockedRows<T>& to) {
+  constexpr CellLayout layout = Cell::layout;
+  constexpr Index panel_step = layout.gates * lanes<T>;
+  const auto sums_at = [&](int, int r) { return to.at(block, place[r]); };
+  Sums<T, 1, num_rows, layout.slots> sums;
+  if (begin > 0) {
+    load_sums<T>(sums, sums_at);
+  } else {
+    load_sums<T>(sums, [&](int, int) { return weights.bias.data() + block * layout.slots * lanes<T>; });
+  }
+  const T* rows[num_rows];
+  for (int r = 0; r < num_rows; ++r) rows[r] = x[r] + begin;
+  accumulate<layout.input_begin, layout.gates>(
+      rows, 1, weights.input.data() + (block * weights.shape.input + begin) * panel_step, 0, panel_step, end - begin,
+      sums);
+  store_sums<T>(sums, sums_at);
+}
+
 template <class Cell, class T>
 void project_inputs(const PackedWeights<T>& weights, Index count, const T* const* x, const Index* place,
                     const BlockedRows<T>& to) {
+  constexpr int gates = Cell::layout.gates;
   for (Index b = 0; b < weights.blocks; ++b) {
-    project_block<Cell>(weights, b, count, x, [&](Index q) { return to.at(b, place[q]); });
+    for_each_piece(weights.shape.input, panel_piece<T>(gates), [&](Index begin, Index end) HWY_ATTR {
+      for_each_tile<tile_rows(gates)>(0, count, [&](auto num_rows, Index first) HWY_ATTR {
+        project_tile<Cell, num_rows.value>(weights, b, x + first, place + first, begin, end, to);
+      });
+    });
   }
 }
 
@@ -194,10 +193,8 @@ class ForwardRows {
     const auto rows = static_cast<std::size_t>(end_ - begin_);
     y_.resize(rows);
     x_.resize(rows);
-    if (pass_.one_product) {
-      sums_.resize(step_sums_size<Cell, T>(end_ - begin_, weights_.blocks));
-      return;
-    }
+    step_sums_.resize(sums_size<Cell, T>(end_ - begin_));
+    if (pass_.one_product) return;
     // A chunk is at least one step, and ends at the latest with the step that fills it.
     const Index capacity = projection_pairs + end_ - begin_;
     x_.resize(static_cast<std::size_t>(capacity));
@@ -272,17 +269,15 @@ class ForwardRows {
                      0,
                      weights_.blocks,
                      t % 2 != 0,
-                     {}};
+                     step_sums_.data()};
     const Index pair = order_.offset(t) + begin_;
     if (pass_.keep) {
       step.record = records();
       step.record.data = step.record.at(0, pair);
     }
-    if (pass_.one_product) {
-      step.sums = step_sums<Cell>(sums_.data(), rows);
-    } else {
-      step.sums = sums();
-      step.sums.data = step.sums.at(0, pass_.keep ? pair : next_sums_);
+    if (!pass_.one_product) {
+      step.start = sums();
+      step.start.data = step.start.at(0, pass_.keep ? pair : next_sums_);
       next_sums_ += rows;
     }
     step_rows<Cell>(step);
@@ -311,6 +306,7 @@ class ForwardRows {
   std::vector<T*> y_;
   std::vector<Index> place_;
   AlignedArray<T> sums_;
+  AlignedArray<T> step_sums_;
 };
 
 template <class Cell, class T>

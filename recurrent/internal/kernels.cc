@@ -16,7 +16,7 @@ constexpr Kernels<T> kernels_of_cell{
     &pack_blocks<Cell, T>,
     &pack_transposed_groups<Cell, T>,
     &forward_rows<Cell, T>,
-    &step_sums_size<Cell, T>,
+    &sums_size<Cell, T>,
     &stream_step<Cell, T>,
     &backward_rows<Cell, T>,
     &input_gradient<Cell, T>,

@@ -36,7 +36,7 @@ struct StreamStep {
   const T* h_before;  // [rows, state stride]
   T* h;
   T* memory;
-  T* sums;         // room for stream_sums(rows, blocks) numbers, for each thread
+  T* sums;         // room for stream_sums(rows) numbers, for each thread
   bool downwards;  // the order of blocks; alternate it
 };
 
@@ -76,7 +76,7 @@ struct Kernels {
   void (*pack_transposed)(PackedWeights<T>& packed, const GateArrays<const T>& weights, Side side, Index group_begin,
                           Index group_end);
   void (*forward_rows)(const ForwardPass<T>& pass, Index row_begin, Index row_end);
-  Index (*stream_sums)(Index rows, Index blocks);
+  Index (*stream_sums)(Index rows);
   void (*stream_step)(const StreamStep<T>& step, Index block_begin, Index block_end);
   void (*backward_rows)(const BackwardChunk<T>& chunk, Index row_begin, Index row_end);
   void (*input_gradient)(const BackwardChunk<T>& chunk, Index pair_begin, Index pair_end);

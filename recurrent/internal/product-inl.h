@@ -40,80 +40,59 @@ constexpr int tile_rows(int width) { return width >= 4 ? 3 : width == 3 ? 4 : 6;
 constexpr int chains = 8;
 #endif
 
-// What all rows of a tile are multiplied with: for k < count, the vectors from panel + k * panel_step on. Then the same
-// again for the next of `segments`: its panel follows, its factors are segment_stride further on.
-template <class T>
-struct TileProduct {
-  const T* panel;  // aligned
-  Index panel_step;
-  Index count;
-  Index factor_step = 1;
-  Index segments = 1;
-  Index segment_stride = 0;
-  // Several panels side by side, and their sums:
-  Index panel_stride = 0;
-  Index sums_stride = 0;
-};
+// Sums in registers: rows of vectors, for several panels side by side.
+template <class T, int num_panels, int num_rows, int num_slots>
+using Sums = Vector<T>[num_panels][num_rows][num_slots];
 
-// One row: to = from + sum over k of factors[k * factor_step] * panel row k, in the order of k. `from` and `to` are
-// aligned and may be the same; null `from` of all rows of a tile: zero.
-template <class T>
-struct TileRow {
-  const T* factors;
-  const T* from;
-  T* to;
-};
-
-// `num_rows` rows times `num_panels` panels, each `width` vectors wide. All sums stay in registers.
-template <int width, int num_rows, int num_panels, class T>
-HWY_NOINLINE void multiply_tile(const TileProduct<T>& product, const TileRow<T>* tile) {
-  const Tag<T> d;
-  Vector<T> sums[num_panels][num_rows][width];
-  const T* factors[num_rows];
+// Sets the sums to vectors from from(panel, row) on, or stores them from to(panel, row) on.
+template <class T, int num_panels, int num_rows, int num_slots, class From>
+HWY_INLINE void load_sums(Sums<T, num_panels, num_rows, num_slots>& sums, const From& from) {
   HWY_UNROLL(8)
-  for (int r = 0; r < num_rows; ++r) {
-    factors[r] = tile[r].factors;
+  for (int p = 0; p < num_panels; ++p) {
     HWY_UNROLL(8)
-    for (int p = 0; p < num_panels; ++p) {
-      const T* const from = tile[r].from + p * product.sums_stride;
+    for (int r = 0; r < num_rows; ++r) {
+      const T* const start = from(p, r);
       HWY_UNROLL(4)
-      for (int w = 0; w < width; ++w) {
-        sums[p][r][w] = tile[0].from == nullptr ? hn::Zero(d) : hn::Load(d, from + w * lanes<T>);
-      }
+      for (int s = 0; s < num_slots; ++s) sums[p][r][s] = hn::Load(Tag<T>(), start + s * lanes<T>);
     }
   }
-  const T* panel = product.panel;
-  const Index panel_step = product.panel_step;
-  const Index panel_stride = product.panel_stride;
-  const Index factor_step = product.factor_step;
-  for (Index segment = 0; segment < product.segments; ++segment) {
-    const Index end = product.count * factor_step;
-    for (Index k = 0; k < end; k += factor_step) {
+}
+
+template <class T, int num_panels, int num_rows, int num_slots, class To>
+HWY_INLINE void store_sums(const Sums<T, num_panels, num_rows, num_slots>& sums, const To& to) {
+  HWY_UNROLL(8)
+  for (int p = 0; p < num_panels; ++p) {
+    HWY_UNROLL(8)
+    for (int r = 0; r < num_rows; ++r) {
+      T* const start = to(p, r);
+      HWY_UNROLL(4)
+      for (int s = 0; s < num_slots; ++s) hn::Store(sums[p][r][s], Tag<T>(), start + s * lanes<T>);
+    }
+  }
+}
+
+// sums[p][r][first + w] += sum over k < count of rows[r][k * row_step] * vector w of (panels[p] + k * panel_step), in
+// the order of k. Panels are aligned.
+template <int first, int width, class T, int num_panels, int num_rows, int num_slots>
+HWY_INLINE void accumulate(const T* const (&rows)[num_rows], Index row_step, const T* panel, Index panel_stride,
+                           Index panel_step, Index count, Sums<T, num_panels, num_rows, num_slots>& sums) {
+  const Tag<T> d;
+  for (Index k = 0; k < count; ++k) {
+    HWY_UNROLL(8)
+    for (int p = 0; p < num_panels; ++p) {
+      Vector<T> weights[width];
       HWY_UNROLL(8)
-      for (int p = 0; p < num_panels; ++p) {
-        Vector<T> weights[width];
-        HWY_UNROLL(4)
-        for (int w = 0; w < width; ++w) weights[w] = hn::Load(d, panel + p * panel_stride + w * lanes<T>);
+      for (int w = 0; w < width; ++w) weights[w] = hn::Load(d, panel + p * panel_stride + w * lanes<T>);
+      HWY_UNROLL(8)
+      for (int r = 0; r < num_rows; ++r) {
+        const Vector<T> factor = hn::Set(d, rows[r][k * row_step]);
         HWY_UNROLL(8)
-        for (int r = 0; r < num_rows; ++r) {
-          const Vector<T> factor = hn::Set(d, factors[r][k]);
-          HWY_UNROLL(4)
-          for (int w = 0; w < width; ++w) sums[p][r][w] = hn::MulAdd(factor, weights[w], sums[p][r][w]);
+        for (int w = 0; w < width; ++w) {
+          sums[p][r][first + w] = hn::MulAdd(factor, weights[w], sums[p][r][first + w]);
         }
       }
-      panel += panel_step;
     }
-    HWY_UNROLL(8)
-    for (int r = 0; r < num_rows; ++r) factors[r] += product.segment_stride;
-  }
-  HWY_UNROLL(8)
-  for (int r = 0; r < num_rows; ++r) {
-    HWY_UNROLL(8)
-    for (int p = 0; p < num_panels; ++p) {
-      T* const to = tile[r].to + p * product.sums_stride;
-      HWY_UNROLL(4)
-      for (int w = 0; w < width; ++w) hn::Store(sums[p][r][w], d, to + w * lanes<T>);
-    }
+    panel += panel_step;
   }
 }
 
@@ -126,18 +105,14 @@ HWY_INLINE void with_constant(Index count, const F& f) {
   f(std::integral_constant<int, max>());
 }
 
-// `count` rows, row_at(r) being TileRow r, times one panel; cut evenly into tiles.
-template <int width, class T, class RowAt>
-HWY_INLINE void multiply_rows(const TileProduct<T>& product, Index count, const RowAt& row_at) {
-  constexpr int max_rows = tile_rows(width);
-  Index first = 0;
-  for (Index tiles = (count + max_rows - 1) / max_rows; tiles > 0; --tiles) {
-    const Index rows = (count - first + tiles - 1) / tiles;
-    TileRow<T> tile[max_rows];
-    for (Index r = 0; r < rows; ++r) tile[r] = row_at(first + r);
-    with_constant<max_rows>(rows,
-                            [&](auto num_rows) HWY_ATTR { multiply_tile<width, num_rows.value, 1>(product, tile); });
-    first += rows;
+// Cuts [begin, end) evenly into tiles of at most `max` rows and calls f(std::integral_constant<int, rows>(), first
+// row).
+template <int max, class F>
+HWY_INLINE void for_each_tile(Index begin, Index end, const F& f) {
+  for (Index tiles = (end - begin + max - 1) / max; tiles > 0; --tiles) {
+    const Index count = (end - begin + tiles - 1) / tiles;
+    with_constant<max>(count, [&](auto rows) HWY_ATTR { f(rows, begin); });
+    begin += count;
   }
 }
 

@@ -26,7 +26,7 @@ StreamState<T>::StreamState(const PackedWeights<T>& weights, Index rows)
     : weights_(&weights),
       rows_(rows),
       part_(weights.blocks),
-      sums_size_(weights.kernels->stream_sums(rows, weights.blocks)),
+      sums_size_(weights.kernels->stream_sums(rows)),
       states_(2 * rows * weights.state_stride),
       memory_(weights.layout().has_memory ? rows * weights.state_stride : 0),
       x_(static_cast<std::size_t>(rows)),
