@@ -195,32 +195,7 @@ bool fused_takes(const FusedCell& cell, const Tensor& x) {
   return std::all_of(cell.tensors.begin(), cell.tensors.end(), [&](const Tensor& t) { return t.dtype() == x.dtype(); });
 }
 
-namespace {
-
-// The kernels read what the sizes promise: a parameter that was replaced by one of another shape must not come to them.
-void check_weights(const FusedCell& cell) {
-  const auto check = [&](const std::array<GateSource, 4>& sources, const Shape& leading) {
-    for (const GateSource& source : sources) {
-      if (source.tensor < 0) continue;
-      const auto gates = std::count_if(sources.begin(), sources.end(),
-                                       [&](const GateSource& other) { return other.tensor == source.tensor; });
-      const Shape expected = leading.append(Shape{static_cast<Index>(gates) * cell.hidden});
-      const Tensor& tensor = cell.tensors[static_cast<std::size_t>(source.tensor)];
-      if (tensor.shape() == expected) continue;
-      throw ShapeError("[scan] a parameter of the cell is " + describe(tensor) + ", expected shape " +
-                       to_string(expected) + ".");
-    }
-  };
-  check(cell.input_kernel, Shape{cell.input});
-  check(cell.recurrent_kernel, Shape{cell.hidden});
-  check(cell.input_bias, Shape{});
-  check(cell.recurrent_bias, Shape{});
-}
-
-}  // namespace
-
 FusedResult run_fused(const FusedCell& cell, const FusedCall& call) {
-  check_weights(cell);
   if (call.x.size(-1) != cell.input) {
     throw ShapeError("[scan] the cell takes " + std::to_string(cell.input) + " input features, x is " +
                      describe(call.x) + ".");

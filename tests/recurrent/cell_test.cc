@@ -15,7 +15,7 @@ namespace strata::recurrent {
 namespace {
 
 struct WithoutCarry {
-  static constexpr int num_feature_axes = 1;
+  [[maybe_unused]] static constexpr int num_feature_axes = 1;
   Tensor operator()(const Tensor& x) const { return x; }
 };
 
