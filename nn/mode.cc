@@ -7,14 +7,15 @@ namespace strata::nn::internal {
 namespace {
 
 using strata::internal::Node;
+using strata::internal::Trail;
 
 class ModeSetter final : public strata::internal::WalkHandler {
  public:
   explicit ModeSetter(Mode mode) : value_(mode == Mode::eval) {}
 
-  void value(std::span<const Key> keys, Node node) override {
-    if (keys.empty() || node.type != &strata::internal::node_type<bool>()) return;
-    if (keys.back() == Key("deterministic") || keys.back() == Key("use_running_average")) {
+  void value(const Trail& trail, Node node) override {
+    if (trail.empty() || node.type != &strata::internal::node_type<bool>()) return;
+    if (trail.back() == Key("deterministic") || trail.back() == Key("use_running_average")) {
       *static_cast<bool*>(node.object) = value_;
     }
   }

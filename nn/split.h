@@ -9,6 +9,7 @@
 
 #include "strata/filters/split.h"
 #include "strata/state/graph_def.h"
+#include "strata/state/internal/leaves.h"
 
 // A module is taken apart into its graph definition and states, and put together again.
 //
@@ -16,21 +17,11 @@
 // places share has one path: the smallest in the order of keys.
 namespace strata::nn {
 
-namespace internal {
-
-using strata::internal::collect_leaves;
-using strata::internal::node_of;
-
-// Checks that the states fit and gives the leaves their values. Throws StateError before anything is changed.
-void update_leaves(const std::vector<strata::internal::Leaf>& leaves, std::span<const State> states);
-
-}  // namespace internal
-
 // The values of all variables of a module, or, given filters, one state for each; variables that no filter takes are
 // dropped.
 template <class M>
 [[nodiscard]] State state(const M& module) {
-  return strata::internal::state_of(internal::collect_leaves(internal::node_of(module)));
+  return strata::internal::state_of(strata::internal::node_of(module));
 }
 template <class M, std::convertible_to<Filter>... F>
 requires(sizeof...(F) > 1) [[nodiscard]] std::array<State, sizeof...(F)> state(const M& module, const F&... filters) {
@@ -62,7 +53,7 @@ template <class M, std::convertible_to<Filter>... F>
     return std::tuple<GraphDef<M>, State>(GraphDef<M>(module), state(module));
   } else {
     std::array<State, sizeof...(F)> groups = strata::split(state(module), filters...);
-    return std::tuple_cat(std::tuple<GraphDef<M>>(GraphDef<M>(module)), std::move(groups));
+    return std::tuple_cat(std::tuple<GraphDef<M>>(strata::internal::graph_of_walked(module)), std::move(groups));
   }
 }
 
@@ -71,16 +62,16 @@ template <class M, std::convertible_to<Filter>... F>
 // type or kind.
 template <class M, std::same_as<State>... S>
 [[nodiscard]] M merge(const GraphDef<M>& graph, const State& first, const S&... others) {
-  const std::array<State, 1 + sizeof...(S)> states{first, others...};
-  return graph.build(merge_disjoint(states));
+  const std::array<const State*, 1 + sizeof...(S)> states{&first, &others...};
+  return graph.build(states);
 }
 
 // Gives variables of the module the values and metadata of the states; later states win, variables that no state has
 // stay as they are. Throws StateError that lists everything that does not fit, before anything is changed.
 template <class M, std::same_as<State>... S>
 void update(M& module, const State& first, const S&... others) {
-  const std::array<State, 1 + sizeof...(S)> states{first, others...};
-  internal::update_leaves(internal::collect_leaves(internal::node_of(module)), states);
+  const std::array<const State*, 1 + sizeof...(S)> states{&first, &others...};
+  strata::internal::update_variables(strata::internal::node_of(module), states);
 }
 
 // A module of its own with the same values: nothing that happens to the one is seen in the other. A C++ copy, in

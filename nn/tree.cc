@@ -14,6 +14,7 @@ namespace strata::nn::internal {
 namespace {
 
 using strata::internal::Node;
+using strata::internal::Trail;
 
 struct Line {
   std::size_t depth;
@@ -35,26 +36,26 @@ std::string short_type(std::string_view type) {
 
 class LineCollector final : public strata::internal::WalkHandler {
  public:
-  void group(std::span<const Key> keys, Node node) override { add(keys, short_type(node.type->name), 0); }
+  void group(const Trail& trail, Node node) override { add(trail, short_type(node.type->name), 0); }
 
-  void variable(std::span<const Key> keys, Variable& variable, Node) override {
+  void variable(const Trail& trail, Variable& variable, Node) override {
     const std::string metadata = to_string(variable.metadata());
-    add(keys, describe(variable) + (metadata.empty() ? "" : "  " + metadata), variable.value().size());
+    add(trail, describe(variable) + (metadata.empty() ? "" : "  " + metadata), variable.value().size());
   }
 
-  void shared(std::span<const Key> keys, Node, Node, Index number, bool first) override {
+  void shared(const Trail& trail, Node, Node, Index number, bool first) override {
     if (first) {
-      first_path_[number] = to_string(Path(std::vector<Key>(keys.begin(), keys.end())));
+      first_path_[number] = to_string(trail.path());
     } else {
-      add(keys, "the same as " + (number == 0 ? "the root" : first_path_[number]), 0);
+      add(trail, "the same as " + (number == 0 ? "the root" : first_path_[number]), 0);
     }
   }
 
   std::vector<Line> lines;
 
  private:
-  void add(std::span<const Key> keys, std::string what, Index elements) {
-    lines.push_back({keys.size(), keys.empty() ? "" : to_string(keys.back()), std::move(what), elements});
+  void add(const Trail& trail, std::string what, Index elements) {
+    lines.push_back({static_cast<std::size_t>(trail.depth()), trail.empty() ? "" : to_string(trail.back().key()), std::move(what), elements});
   }
 
   std::map<Index, std::string> first_path_;

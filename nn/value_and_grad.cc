@@ -13,7 +13,7 @@ using strata::internal::Leaf;
 
 WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : root_(root) {
   const std::vector<Leaf> leaves = collect_leaves(root_);
-  before_ = strata::internal::state_of(leaves);
+  before_ = strata::internal::state_of(root_);
   watched_ = strata::filter(before_, wrt);
   if (watched_.empty()) {
     throw FilterError("[value_and_grad] the filter `" + to_string(wrt) + "` takes none of the module's " +

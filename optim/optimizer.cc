@@ -2,6 +2,7 @@
 #include "strata/optim/optimizer.h"
 
 #include "strata/filters/split.h"
+#include "strata/state/internal/fitting.h"
 #include "strata/state/internal/listing.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
@@ -137,11 +138,7 @@ State Optimizer::state() const {
 }
 
 void Optimizer::set_state(const State& state) {
-  std::vector<strata::internal::Expected> expected;
-  for (const auto& [path, variable] : this->state()) {
-    expected.push_back({path, &variable.kind(), variable.value().shape(), variable.value().dtype(), true});
-  }
-  strata::internal::check_fit(expected, state, strata::internal::Fit::whole, "Optimizer::set_state");
+  strata::internal::check_same_form(this->state(), state, "Optimizer::set_state");
   for (const auto& [path, variable] : state) {
     if (is_integer(variable.value().dtype()) && variable.value().item<Index>() < 0) {
       throw ValueError("[Optimizer::set_state] " + to_string(path) + " is a count of steps and cannot be negative.");

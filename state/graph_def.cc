@@ -13,8 +13,8 @@ namespace {
 // One thing that a walk met, told by its depth and last key: together with the order of the records this gives the
 // whole path.
 struct Record {
-  std::size_t depth;
-  Key key;
+  int depth;
+  KeyView key;  // of the module that is walked through
   Node node;  // empty for a variable
   const Variable* variable;
   Index number;  // of the object that a shared_ptr points to; -1 for an empty place
@@ -22,21 +22,21 @@ struct Record {
 
 class RecordCollector final : public WalkHandler {
  public:
-  void variable(std::span<const Key> keys, Variable& variable, Node) override { add(keys, {}, &variable, 0); }
-  void group(std::span<const Key> keys, Node node) override { add(keys, node, nullptr, 0); }
-  void value(std::span<const Key> keys, Node node) override { add(keys, node, nullptr, 0); }
-  void holder(std::span<const Key> keys, Node place, Node target) override {
-    add(keys, place, nullptr, target.object == nullptr ? -1 : 0);
+  void variable(const Trail& trail, Variable& variable, Node) override { add(trail, {}, &variable, 0); }
+  void group(const Trail& trail, Node node) override { add(trail, node, nullptr, 0); }
+  void value(const Trail& trail, Node node) override { add(trail, node, nullptr, 0); }
+  void holder(const Trail& trail, Node place, Node target) override {
+    add(trail, place, nullptr, target.object == nullptr ? -1 : 0);
   }
-  void shared(std::span<const Key> keys, Node place, Node, Index number, bool) override {
-    add(keys, place, nullptr, number);
+  void shared(const Trail& trail, Node place, Node, Index number, bool) override {
+    add(trail, place, nullptr, number);
   }
 
   std::vector<Record> records;
 
  private:
-  void add(std::span<const Key> keys, Node node, const Variable* variable, Index number) {
-    records.push_back({keys.size(), keys.empty() ? Key(0) : keys.back(), node, variable, number});
+  void add(const Trail& trail, Node node, const Variable* variable, Index number) {
+    records.push_back({trail.depth(), trail.empty() ? KeyView{} : trail.back(), node, variable, number});
   }
 };
 
@@ -47,7 +47,7 @@ std::vector<Record> records_of(Node root) {
 }
 
 bool equal_records(const Record& a, const Record& b) {
-  if (a.depth != b.depth || a.key != b.key || a.node.type != b.node.type || a.number != b.number) return false;
+  if (a.depth != b.depth || !(a.key == b.key) || a.node.type != b.node.type || a.number != b.number) return false;
   if (a.variable != nullptr)
     return &a.variable->kind() == &b.variable->kind() && a.variable->metadata() == b.variable->metadata();
   return a.node.type->role != Role::value || a.node.type->equal(a.node.object, b.node.object);
@@ -83,8 +83,9 @@ bool equal_graphs(Node a, Node b) {
 std::size_t hash_graph(Node root) {
   std::size_t hash = 0;
   for (const Record& record : records_of(root)) {
-    mix(hash, record.depth);
-    mix(hash, std::hash<std::string>{}(to_string(record.key)));
+    mix(hash, static_cast<std::size_t>(record.depth));
+    mix(hash, std::hash<std::string_view>{}(record.key.text));
+    mix(hash, static_cast<std::size_t>(record.key.integer));
     mix(hash, static_cast<std::size_t>(record.number));
     if (record.variable != nullptr) {
       mix(hash, std::hash<const void*>{}(&record.variable->kind()));
@@ -103,8 +104,8 @@ std::string graph_text(Node root) {
   std::string text;
   for (const Record& record : records_of(root)) {
     if (record.node.type != nullptr && record.node.type->role == Role::holder && record.number == 0) continue;
-    text += std::string(2 * record.depth, ' ');
-    if (record.depth != 0) text += to_string(record.key) + ": ";
+    text += std::string(2 * static_cast<std::size_t>(record.depth), ' ');
+    if (record.depth != 0) text += to_string(record.key.key()) + ": ";
     text += record_text(record) + '\n';
   }
   return text;

@@ -5,14 +5,18 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "strata/state/internal/clone.h"
-#include "strata/state/internal/leaves.h"
+#include "strata/state/internal/fitting.h"
+#include "strata/tensor/error.h"
 
 namespace strata {
+
+template <class M>
+class GraphDef;
 
 namespace internal {
 
@@ -24,18 +28,23 @@ std::string graph_text(Node root);
 // A module without the values of its variables, which remembers what shapes they had.
 template <class M>
 struct Prototype {
-  explicit Prototype(M copy) : module(std::move(copy)) {
-    const std::vector<Leaf> leaves = collect_leaves(node_of(module));
-    expected = expect(leaves);
-    for (const Leaf& leaf : leaves) leaf.variable->reset(Tensor());
+  Prototype(const M& original, bool walked) : module(copy_or_queue(original)) {
+    PendingCopies pending;
+    queue_copy(module, original, pending);
+    blank = finish_blank_clone(node_of(module), node_of(original), pending, walked);
   }
   Prototype(const Prototype&) = delete;
   Prototype& operator=(const Prototype&) = delete;
-  ~Prototype() { dismantle(node_of(module)); }
+  ~Prototype() {
+    if (blank.needs_dismantling) dismantle(node_of(module));
+  }
 
   M module;
-  std::vector<Expected> expected;
+  BlankClone blank;
 };
+
+template <class M>
+GraphDef<M> graph_of_walked(const M& module);
 
 }  // namespace internal
 
@@ -46,15 +55,23 @@ struct Prototype {
 template <class M>
 class GraphDef {
  public:
-  explicit GraphDef(const M& module) : prototype_(std::make_shared<internal::Prototype<M>>(internal::clone(module))) {}
+  explicit GraphDef(const M& module) : GraphDef(module, false) {}
 
-  // A new module with the given values. Throws StateError that lists all paths that are missing, unexpected, or differ
-  // in shape, element type or kind.
-  [[nodiscard]] M build(const State& state) const {
-    internal::check_fit(prototype_->expected, state, internal::Fit::whole, "merge");
+  // A new module with the given values, each in one of the states. Throws StateError that lists all paths that are
+  // missing, unexpected, given twice, or differ in shape, element type or kind.
+  [[nodiscard]] M build(std::span<const State* const> states) const {
     M module = internal::clone(prototype_->module);
-    internal::assign_leaves(internal::collect_leaves(internal::node_of(module)), state, internal::Fit::whole);
+    try {
+      internal::fill_variables(internal::node_of(module), prototype_->blank.forms, states);
+    } catch (const StateError&) {
+      if (prototype_->blank.needs_dismantling) internal::dismantle(internal::node_of(module));
+      throw;
+    }
     return module;
+  }
+  [[nodiscard]] M build(const State& state) const {
+    const State* const one = &state;
+    return build({&one, 1});
   }
 
   bool operator==(const GraphDef& other) const {
@@ -65,10 +82,19 @@ class GraphDef {
   friend std::string to_string(const GraphDef& graph) { return internal::graph_text(graph.root()); }
 
  private:
+  friend GraphDef internal::graph_of_walked<M>(const M& module);
+
+  GraphDef(const M& module, bool walked) : prototype_(std::make_shared<internal::Prototype<M>>(module, walked)) {}
   [[nodiscard]] internal::Node root() const { return internal::node_of(prototype_->module); }
 
   std::shared_ptr<internal::Prototype<M>> prototype_;
 };
+
+// The graph definition of a module that was walked through just now.
+template <class M>
+GraphDef<M> internal::graph_of_walked(const M& module) {
+  return GraphDef<M>(module, true);
+}
 
 template <class M>
 std::ostream& operator<<(std::ostream& out, const GraphDef<M>& graph) {

@@ -28,15 +28,14 @@ class PathReader {
   explicit PathReader(std::string_view text) : text_(text) {}
 
   Path read() {
-    std::vector<Key> keys;
     if (text_.empty()) return Path();
-    keys.push_back(read_key());
+    Path path{read_key()};
     while (position_ < text_.size()) {
       if (text_[position_] != '/') fail("expected a slash");
       ++position_;
-      keys.push_back(read_key());
+      path = path / read_key();
     }
-    return Path(std::move(keys));
+    return path;
   }
 
  private:
@@ -91,47 +90,94 @@ std::string to_string(const Key& key) {
 
 std::ostream& operator<<(std::ostream& out, const Key& key) { return out << to_string(key); }
 
-Path::Path(std::vector<Key> keys)
-    : keys_(keys.empty() ? nullptr : std::make_shared<const std::vector<Key>>(std::move(keys))) {}
+namespace internal {
+namespace {
+
+int depth_of(const PathNode* node) noexcept { return node == nullptr ? 0 : node->depth; }
+
+// The jump of a new node below `parent`: as far as the last two jumps together, if these are equally far.
+const PathNode* jump_below(const PathNode* parent) noexcept {
+  if (parent == nullptr || parent->jump == nullptr) return parent;
+  const PathNode* middle = parent->jump;
+  const bool equally_far = parent->depth - middle->depth == middle->depth - depth_of(middle->jump);
+  return equally_far ? middle->jump : parent;
+}
+
+}  // namespace
+
+const PathNode* ancestor(const PathNode* node, int depth) noexcept {
+  while (depth_of(node) > depth) node = depth_of(node->jump) >= depth ? node->jump : node->parent;
+  return node;
+}
+
+void destroy(const PathNode* node) noexcept {
+  while (node != nullptr && node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete std::exchange(node, node->parent);
+  }
+}
+
+}  // namespace internal
+
+Path::Path(std::span<const Key> keys) {
+  for (const Key& key : keys) *this = *this / key;
+}
 
 Path Path::parse(std::string_view text) { return PathReader(text).read(); }
 
-std::span<const Key> Path::keys() const noexcept {
-  return keys_ ? std::span<const Key>(*keys_) : std::span<const Key>();
+Path Path::prefix(int depth) const noexcept {
+  Path result;
+  result.node_ = internal::ancestor(node_, depth);
+  if (result.node_ != nullptr) result.node_->references.fetch_add(1, std::memory_order_relaxed);
+  return result;
 }
 
-Path Path::operator/(const Key& key) const {
-  std::vector<Key> all;
-  all.reserve(keys().size() + 1);
-  all.assign(begin(), end());
-  all.push_back(key);
-  return Path(std::move(all));
+Path Path::operator/(Key key) const {
+  Path parent = *this;
+  Path result;
+  result.node_ = new internal::PathNode{1, depth() + 1, node_, internal::jump_below(node_), std::move(key)};
+  parent.node_ = nullptr;  // its reference is the new node's
+  return result;
 }
 
 Path Path::operator/(const Path& rest) const {
-  if (rest.empty()) return *this;
-  std::vector<Key> all(begin(), end());
-  all.insert(all.end(), rest.begin(), rest.end());
-  return Path(std::move(all));
+  if (empty()) return rest;
+  Path result = *this;
+  for (const Key& key : rest) result = result / key;
+  return result;
 }
 
 bool Path::starts_with(const Path& prefix) const noexcept {
-  return prefix.depth() <= depth() && std::equal(prefix.begin(), prefix.end(), begin());
+  return prefix.depth() <= depth() && this->prefix(prefix.depth()) == prefix;
 }
 
 std::strong_ordering Path::operator<=>(const Path& other) const noexcept {
-  if (keys_ == other.keys_) return std::strong_ordering::equal;
-  return std::lexicographical_compare_three_way(begin(), end(), other.begin(), other.end());
+  std::strong_ordering result = depth() <=> other.depth();
+  const internal::PathNode* a = internal::ancestor(node_, other.depth());
+  const internal::PathNode* b = internal::ancestor(other.node_, depth());
+  for (; a != b; a = a->parent, b = b->parent) {
+    if (const std::strong_ordering order = a->key <=> b->key; order != 0) result = order;  // the uppermost decides
+  }
+  return result;
 }
 
-bool Path::operator==(const Path& other) const noexcept { return (*this <=> other) == std::strong_ordering::equal; }
+bool Path::operator==(const Path& other) const noexcept {
+  if (depth() != other.depth()) return false;
+  const internal::PathNode* a = node_;
+  const internal::PathNode* b = other.node_;
+  while (a != b && a->key == b->key) {
+    a = a->parent;
+    b = b->parent;
+  }
+  return a == b;
+}
 
 std::string to_string(const Path& path) {
   std::string text;
   for (const Key& key : path) {
-    if (&key != path.keys().data()) text += '/';
     text += to_string(key);
+    text += '/';
   }
+  if (!text.empty()) text.pop_back();
   return text;
 }
 

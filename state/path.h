@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <memory>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "strata/tensor/shape.h"
 
@@ -48,27 +51,67 @@ class Key {
 std::string to_string(const Key& key);
 std::ostream& operator<<(std::ostream& out, const Key& key);
 
-// The keys from the root of a module to a variable. Ordered key by key, a path before its continuations. Copies share
-// the keys.
+namespace internal {
+
+// The last key of a path and the way to it, which all paths through it share. `jump` leads to an ancestor further up, so
+// that any of `depth` ancestors is reached in O(log depth) steps (Myers, "An applicative random-access stack", 1983).
+struct PathNode {
+  mutable std::atomic<std::uint32_t> references;
+  std::int32_t depth;
+  const PathNode* parent;  // null above the first key
+  const PathNode* jump;
+  Key key;
+};
+
+void destroy(const PathNode* node) noexcept;
+const PathNode* ancestor(const PathNode* node, int depth) noexcept;
+
+}  // namespace internal
+
+// The keys from the root of a module to a variable. Ordered key by key, a path before its continuations.
+//
+// Paths that continue the same one share its keys: a path takes the memory of its last key (72 bytes), a copy takes that
+// of a pointer. Reading a key takes O(log depth), comparing with a path that shares keys as many steps as they do not share.
 class Path {
  public:
+  class Iterator;
+
   Path() = default;  // the root
-  Path(std::initializer_list<Key> keys) : Path(std::vector<Key>(keys)) {}
-  explicit Path(std::vector<Key> keys);
+  Path(std::initializer_list<Key> keys) : Path(std::span<const Key>(keys.begin(), keys.size())) {}
+  explicit Path(std::span<const Key> keys);
+
+  Path(const Path& other) noexcept : node_(other.node_) {
+    if (node_ != nullptr) node_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Path(Path&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Path& operator=(Path other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Path() {
+    if (node_ != nullptr) internal::destroy(node_);
+  }
 
   // Reads what to_string writes: `encoder/0/kernel`, `heads/'0'/bias`. Digits, with an optional minus and without
   // leading zeros, are integers. The empty text is the root. Throws ValueError with the position of the mistake.
   [[nodiscard]] static Path parse(std::string_view text);
 
-  [[nodiscard]] std::span<const Key> keys() const noexcept;
-  [[nodiscard]] int depth() const noexcept { return static_cast<int>(keys().size()); }
-  [[nodiscard]] bool empty() const noexcept { return keys().empty(); }
-  [[nodiscard]] const Key& operator[](int position) const { return keys()[static_cast<std::size_t>(position)]; }
-  [[nodiscard]] auto begin() const noexcept { return keys().begin(); }
-  [[nodiscard]] auto end() const noexcept { return keys().end(); }
+  [[nodiscard]] int depth() const noexcept { return node_ == nullptr ? 0 : node_->depth; }
+  [[nodiscard]] bool empty() const noexcept { return node_ == nullptr; }
+
+  // The key at a position below depth(), and the last key of a path that is not the root.
+  [[nodiscard]] const Key& operator[](int position) const { return internal::ancestor(node_, position + 1)->key; }
+  [[nodiscard]] const Key& back() const { return node_->key; }
+
+  // The keys in order, from the root.
+  [[nodiscard]] Iterator begin() const noexcept;
+  [[nodiscard]] Iterator end() const noexcept;
+
+  // The first `depth` keys of this path, at most all.
+  [[nodiscard]] Path prefix(int depth) const noexcept;
 
   // This path continued by one key, or by another path.
-  [[nodiscard]] Path operator/(const Key& key) const;
+  [[nodiscard]] Path operator/(Key key) const;
   [[nodiscard]] Path operator/(const Path& rest) const;
 
   // True if this path leads through `prefix`; every path starts with itself and with the root.
@@ -77,9 +120,51 @@ class Path {
   [[nodiscard]] std::strong_ordering operator<=>(const Path& other) const noexcept;
   [[nodiscard]] bool operator==(const Path& other) const noexcept;
 
+  [[nodiscard]] const internal::PathNode* node() const noexcept { return node_; }
+
  private:
-  std::shared_ptr<const std::vector<Key>> keys_;  // null for the root
+  const internal::PathNode* node_ = nullptr;  // null for the root
 };
+
+// Random access to the keys of a path, which must outlive it.
+class Path::Iterator {
+ public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = Key;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const Key*;
+  using reference = const Key&;
+
+  Iterator() = default;
+  Iterator(const internal::PathNode* node, difference_type position) : node_(node), position_(position) {}
+
+  reference operator*() const { return internal::ancestor(node_, static_cast<int>(position_) + 1)->key; }
+  pointer operator->() const { return &**this; }
+  reference operator[](difference_type n) const { return *(*this + n); }
+
+  Iterator& operator+=(difference_type n) {
+    position_ += n;
+    return *this;
+  }
+  Iterator& operator-=(difference_type n) { return *this += -n; }
+  Iterator& operator++() { return *this += 1; }
+  Iterator& operator--() { return *this += -1; }
+  Iterator operator++(int) { return std::exchange(*this, *this + 1); }
+  Iterator operator--(int) { return std::exchange(*this, *this - 1); }
+  friend Iterator operator+(Iterator i, difference_type n) { return i += n; }
+  friend Iterator operator+(difference_type n, Iterator i) { return i += n; }
+  friend Iterator operator-(Iterator i, difference_type n) { return i -= n; }
+  friend difference_type operator-(const Iterator& a, const Iterator& b) { return a.position_ - b.position_; }
+  std::strong_ordering operator<=>(const Iterator& other) const { return position_ <=> other.position_; }
+  bool operator==(const Iterator& other) const { return position_ == other.position_; }
+
+ private:
+  const internal::PathNode* node_ = nullptr;
+  difference_type position_ = 0;
+};
+
+inline Path::Iterator Path::begin() const noexcept { return {node_, 0}; }
+inline Path::Iterator Path::end() const noexcept { return {node_, depth()}; }
 
 std::string to_string(const Path& path);
 std::ostream& operator<<(std::ostream& out, const Path& path);

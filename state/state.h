@@ -12,6 +12,10 @@
 
 namespace strata {
 
+namespace internal {
+struct StateAccess;
+}  // namespace internal
+
 // Variables by their paths, in the order of the paths. A value: it holds the tensors that a module had when it was
 // taken, and writing to it never changes the module. The one currency of splits, gradients, optimizers and checkpoints.
 //
@@ -58,6 +62,8 @@ class State {
   bool operator==(const State&) const = default;
 
  private:
+  friend struct internal::StateAccess;
+
   [[nodiscard]] std::vector<Entry>::const_iterator lower_bound(const Path& path) const noexcept;
   void check_neighbours(std::vector<Entry>::const_iterator place, const Path& path) const;
 

@@ -54,8 +54,7 @@ class Check {
 
  private:
   static Path prefix(Entries entries, int depth) {
-    const std::span<const Key> keys = entries[0].path.keys().first(static_cast<std::size_t>(depth));
-    return Path(std::vector<Key>(keys.begin(), keys.end()));
+    return entries[0].path.prefix(depth);
   }
 
   void check_variable(const State::Entry& entry) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/internal/clone.h"
 
+#include <algorithm>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 #include "strata/state/internal/walk.h"
 #include "strata/tensor/error.h"
@@ -19,27 +19,31 @@ void carry_out(PendingCopies& pending) {
   }
 }
 
-class SharedReplacer final : public WalkHandler {
+class SharedReplacer : public WalkHandler {
  public:
   SharedReplacer(Node original, PendingCopies& pending) : original_root_(identity(original)), pending_(pending) {}
 
-  void shared(std::span<const Key> keys, Node place, Node target, Index, bool) override {
+  void shared(const Trail& trail, Node place, Node target, Index number, bool first) override {
     if (identity(target) == original_root_) {
-      if (!way_back_) way_back_ = Path(std::vector<Key>(keys.begin(), keys.end()));
+      if (!way_back_) way_back_ = trail.path();
       place.type->set_target(place.object, nullptr);
       return;
     }
-    if (ours_.contains(identity(target))) return;
-    std::shared_ptr<void>& fresh = fresh_[identity(target)];
-    if (!fresh) {
+    fresh_.resize(std::max(fresh_.size(), static_cast<std::size_t>(number) + 1));
+    std::shared_ptr<void>& fresh = fresh_[static_cast<std::size_t>(number)];
+    if (first) {
       fresh = place.type->copy_target(place.object, pending_);
       carry_out(pending_);
+    } else {
+      met_again_ = true;
     }
     place.type->set_target(place.object, fresh);
-    ours_.insert(identity(place.type->target(place.object)));
   }
 
   [[nodiscard]] bool replaced_any() const noexcept { return !fresh_.empty(); }
+
+  // An object stands in several places: there may be cycles.
+  [[nodiscard]] bool met_again() const noexcept { return met_again_; }
 
   // Where the module first leads back to the root of the original.
   [[nodiscard]] const std::optional<Path>& way_back() const noexcept { return way_back_; }
@@ -47,17 +51,33 @@ class SharedReplacer final : public WalkHandler {
  private:
   Identity original_root_;
   PendingCopies& pending_;
-  std::unordered_map<Identity, std::shared_ptr<void>, IdentityHash> fresh_;  // by the object that the original shares
-  std::unordered_set<Identity, IdentityHash> ours_;                          // fresh objects
+  std::vector<std::shared_ptr<void>> fresh_;  // by the number of the object that the original shares
+  bool met_again_ = false;
   std::optional<Path> way_back_;
+};
+
+// Takes the values out of variables on the way.
+class Blanker final : public SharedReplacer {
+ public:
+  using SharedReplacer::SharedReplacer;
+
+  void variable(const Trail& trail, Variable& variable, Node) override {
+    forms.push_back({variable.value().shape(), variable.value().dtype()});
+    variable.reset(Tensor());
+    deepest = std::max(deepest, trail.depth());
+  }
+  void group(const Trail& trail, Node) override { deepest = std::max(deepest, trail.depth()); }
+
+  std::vector<Form> forms;
+  int deepest = 0;
 };
 
 class OwnerCollector final : public WalkHandler {
  public:
-  void holder(std::span<const Key>, Node place, Node target) override {
+  void holder(const Trail&, Node place, Node target) override {
     if (target.object != nullptr && place.type->take_target != nullptr) places_.push_back(place);
   }
-  void shared(std::span<const Key>, Node place, Node, Index, bool) override { places_.push_back(place); }
+  void shared(const Trail&, Node place, Node, Index, bool) override { places_.push_back(place); }
 
   // Owners are taken from the outside in, while the objects that hold the inner ones are still kept by those taken
   // before.
@@ -73,13 +93,14 @@ class OwnerCollector final : public WalkHandler {
 
 }  // namespace
 
-void finish_clone(Node root, Node original, PendingCopies& pending) {
+namespace {
+
+void replace_shared(Node root, Node original, PendingCopies& pending, SharedReplacer& replacer, bool walked) {
   carry_out(pending);
-  SharedReplacer replacer(original, pending);
   walk(root, replacer);
   try {
     WalkHandler checks_only;
-    if (replacer.replaced_any()) walk(original, checks_only);
+    if (!walked && replacer.replaced_any()) walk(original, checks_only);
   } catch (const StateError&) {
     dismantle(root);
     throw;
@@ -88,6 +109,21 @@ void finish_clone(Node root, Node original, PendingCopies& pending) {
   dismantle(root);  // nothing else takes down the cycles in what was copied
   throw StateError("[clone] \"" + to_string(*replacer.way_back()) +
                    "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
+}
+
+}  // namespace
+
+void finish_clone(Node root, Node original, PendingCopies& pending) {
+  SharedReplacer replacer(original, pending);
+  replace_shared(root, original, pending, replacer, false);
+}
+
+BlankClone finish_blank_clone(Node root, Node original, PendingCopies& pending, bool walked) {
+  // Destructors recurse through owners; this deep they certainly may.
+  constexpr int harmless_depth = 100;
+  Blanker blanker(original, pending);
+  replace_shared(root, original, pending, blanker, walked);
+  return {std::move(blanker.forms), blanker.met_again() || blanker.deepest > harmless_depth};
 }
 
 void dismantle(Node root) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
+#include "strata/state/internal/fitting.h"
 #include "strata/state/internal/node_of.h"
 
 namespace strata::internal {
@@ -9,6 +12,16 @@ namespace strata::internal {
 // in place of the one that the original shares, the same for all places that share it. Throws StateError if a
 // shared_ptr leads back to the root itself, which the copy is not yet held by, or points to a member of another object.
 void finish_clone(Node root, Node original, PendingCopies& pending);
+
+// What finish_blank_clone says about the copy.
+struct BlankClone {
+  std::vector<Form> forms;    // what the variables were like, in the order of a walk
+  bool needs_dismantling;  // it may hold cycles or long chains of owners
+};
+
+// The same, and takes the values out of the variables. `walked`: the original was walked through before, so that its
+// pointers are known to be in order.
+BlankClone finish_blank_clone(Node root, Node original, PendingCopies& pending, bool walked);
 
 // A module of its own: variables share their tensors' elements until one is written to, shared objects are fresh, with
 // the same sharing among them.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,7 +30,9 @@ using Identity = std::pair<const void*, const NodeType*>;
 inline Identity identity(Node node) { return {node.object, node.type}; }
 struct IdentityHash {
   std::size_t operator()(const Identity& id) const noexcept {
-    return std::hash<const void*>{}(id.first) ^ (std::hash<const void*>{}(id.second) << 1);
+    // Addresses differ in their middle bits: a product carries these to the top, the shift back to the bottom.
+    const std::uint64_t bits = reinterpret_cast<std::uintptr_t>(id.first) + 31 * reinterpret_cast<std::uintptr_t>(id.second);
+    return static_cast<std::size_t>((bits * 0x9e3779b97f4a7c15) >> 32);
   }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/graph_def.h"
 
+#include "strata/state/internal/leaves.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +43,7 @@ struct Net {
   STRATA_FIELDS(layers, mean, a, b, skip, choice)
 };
 
-State state_of(Net& net) { return internal::state_of(internal::collect_leaves(internal::node_of(net))); }
+State state_of(Net& net) { return internal::state_of(internal::node_of(net)); }
 
 // Equal, and of one hash.
 template <class M>
@@ -272,7 +274,7 @@ TYPED_TEST(DeepGraphDef, NeedsNoRecursion) {
   TypeParam* last = &chain;
   for (int i = 0; i < 100000; ++i) last = (last->next = decltype(chain.next)(new TypeParam())).get();
   last->value = Param(ones({2}));
-  const State state = internal::state_of(internal::collect_leaves(internal::node_of(chain)));
+  const State state = internal::state_of(internal::node_of(chain));
   const GraphDef graph(chain);
   TypeParam built = graph.build(state);
   EXPECT_EQ(GraphDef(built), graph);

@@ -24,17 +24,17 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-std::string text(std::span<const Key> keys) { return to_string(Path(std::vector<Key>(keys.begin(), keys.end()))); }
+std::string text(const internal::Trail& trail) { return to_string(trail.path()); }
 
 class Recorder final : public internal::WalkHandler {
  public:
-  void variable(std::span<const Key> keys, Variable&, Node) override { met.push_back("variable " + text(keys)); }
-  void group(std::span<const Key> keys, Node) override { met.push_back("group " + text(keys)); }
-  void value(std::span<const Key> keys, Node) override { met.push_back("value " + text(keys)); }
-  void holder(std::span<const Key> keys, Node, Node target) override {
+  void variable(const internal::Trail& keys, Variable&, Node) override { met.push_back("variable " + text(keys)); }
+  void group(const internal::Trail& keys, Node) override { met.push_back("group " + text(keys)); }
+  void value(const internal::Trail& keys, Node) override { met.push_back("value " + text(keys)); }
+  void holder(const internal::Trail& keys, Node, Node target) override {
     met.push_back((target.object == nullptr ? "empty " : "holder ") + text(keys));
   }
-  void shared(std::span<const Key> keys, Node, Node, Index number, bool first) override {
+  void shared(const internal::Trail& keys, Node, Node, Index number, bool first) override {
     met.push_back((first ? "shared " : "again ") + text(keys) + " #" + std::to_string(number));
   }
 
@@ -223,8 +223,8 @@ TEST(Clone, CopiesOwnersInEveryContainer) {
   owners.shared = std::make_shared<Own>(own(11));
   owners.width = 12;
   Owners copy = internal::clone(owners);
-  EXPECT_EQ(internal::state_of(internal::collect_leaves(node_of(copy))),
-            internal::state_of(internal::collect_leaves(node_of(owners))));
+  EXPECT_EQ(internal::state_of(node_of(copy)),
+            internal::state_of(node_of(owners)));
   EXPECT_EQ(copy.vector.size(), 2U);
   EXPECT_EQ(std::get<1>(copy.tuple), 6);
   EXPECT_EQ(copy.pair.first, 7);

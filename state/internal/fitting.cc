@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/state/internal/fitting.h"
+
+#include "strata/state/internal/listing.h"
+#include "strata/state/internal/node_of.h"
+#include "strata/state/internal/state_cursor.h"
+#include "strata/state/internal/walk.h"
+#include "strata/tensor/error.h"
+
+namespace strata::internal {
+namespace {
+
+bool knows_kind(const Variable& entry) { return &entry.kind() != &kind_of<Variable>(); }
+
+std::string described(const Path& path, const Variable& variable) {
+  return to_string(path) + " (" + describe(variable) + ")";
+}
+
+// Everything that keeps a state from fitting.
+class Misfits {
+ public:
+  void missing(const Path& path, const Kind& kind, const Shape& shape, DType dtype) {
+    missing_.push_back(to_string(path) + " (" + form_text(kind, shape, dtype) + ")");
+  }
+  void unexpected(const State::Entry& entry) { unexpected_.push_back(described(entry.path, entry.variable)); }
+  void twice(const Path& path) { twice_.push_back(to_string(path)); }
+  void different(const Kind& kind, const Shape& shape, DType dtype, const State::Entry& entry) {
+    different_.push_back(to_string(entry.path) + " (expected " + form_text(kind, shape, dtype) + ", got " +
+                         describe(entry.variable) + ")");
+  }
+
+  void throw_if_any(const std::string& what) const {
+    std::string parts;
+    add(parts, "Missing", missing_);
+    add(parts, "Unexpected", unexpected_);
+    add(parts, "Given more than once", twice_);
+    add(parts, "Different", different_);
+    if (!parts.empty()) throw StateError(what + parts + " Nothing was changed.");
+  }
+
+ private:
+  static std::string form_text(const Kind& kind, const Shape& shape, DType dtype) {
+    return std::string(kind.name) + " " + std::string(name(dtype)) + to_string(shape);
+  }
+  static void add(std::string& parts, const char* what, const std::vector<std::string>& offenders) {
+    if (!offenders.empty()) parts += " " + std::string(what) + ": " + list_offenders(offenders) + ".";
+  }
+
+  std::vector<std::string> missing_;
+  std::vector<std::string> unexpected_;
+  std::vector<std::string> twice_;
+  std::vector<std::string> different_;
+};
+
+// Finds the entries for the variables that a walk meets, notes what does not fit, and only then gives the values.
+class Fitter : public WalkHandler {
+ public:
+  explicit Fitter(std::span<const State* const> states) {
+    for (const State* state : states) cursors_.emplace_back(*state);
+  }
+
+  // Throws StateError if anything did not fit.
+  void finish(const std::string& what) {
+    for (StateCursor& cursor : cursors_) cursor.finish([this](const State::Entry& entry) { misfits_.unexpected(entry); });
+    misfits_.throw_if_any(what);
+  }
+
+  void assign() noexcept {
+    for (const auto& [field, entry, with_kind] : assignments_) {
+      if (with_kind) {
+        *field = *entry;
+        continue;
+      }
+      field->reset(entry->value());
+      if (knows_kind(*entry)) field->set_metadata(entry->metadata());
+    }
+  }
+
+ protected:
+  // Looks for the place in every state; returns in how many it is.
+  int find(const Trail& trail, Variable& field, const Shape& shape, DType dtype, const Kind* kind, bool with_kind) {
+    const auto unexpected = [this](const State::Entry& entry) { misfits_.unexpected(entry); };
+    int found = 0;
+    for (StateCursor& cursor : cursors_) {
+      const State::Entry* entry = cursor.seek(trail, unexpected);
+      if (entry == nullptr) continue;
+      ++found;
+      const Variable& got = entry->variable;
+      const bool right_kind = kind == nullptr || kind == &got.kind() || !knows_kind(got);
+      if (!right_kind || got.value().dtype() != dtype || !(got.value().shape() == shape)) {
+        misfits_.different(field.kind(), shape, dtype, *entry);
+      }
+      assignments_.push_back({&field, &got, with_kind && knows_kind(got)});
+    }
+    return found;
+  }
+
+  Misfits misfits_;
+
+ private:
+  struct Assignment {
+    Variable* field;
+    const Variable* entry;
+    bool with_kind;
+  };
+
+  std::vector<StateCursor> cursors_;
+  std::vector<Assignment> assignments_;
+};
+
+class Updater final : public Fitter {
+ public:
+  using Fitter::Fitter;
+  void variable(const Trail& trail, Variable& field, Node) override {
+    find(trail, field, field.value().shape(), field.value().dtype(), nullptr, false);
+  }
+};
+
+class Filler final : public Fitter {
+ public:
+  Filler(std::span<const State* const> states, std::span<const Form> forms) : Fitter(states), forms_(forms) {}
+
+  void variable(const Trail& trail, Variable& field, Node place) override {
+    if (next_ == forms_.size()) throw_other_copy();
+    const auto& [shape, dtype] = forms_[next_++];
+    const bool typed = place.type != &node_type<Variable>();
+    const int found = find(trail, field, shape, dtype, typed ? &field.kind() : nullptr, !typed);
+    if (found == 0) misfits_.missing(trail.path(), field.kind(), shape, dtype);
+    if (found > 1) misfits_.twice(trail.path());
+  }
+
+  void check_all_met() const {
+    if (next_ != forms_.size()) throw_other_copy();
+  }
+
+ private:
+  [[noreturn]] static void throw_other_copy() {
+    throw StateError("[merge] a copy of the module has other variables than the module itself.");
+  }
+
+  std::span<const Form> forms_;
+  std::size_t next_ = 0;
+};
+
+constexpr const char* misfit_message = " the state does not fit the module.";
+
+}  // namespace
+
+void update_variables(Node root, std::span<const State* const> states) {
+  Updater updater(states);
+  walk(root, updater);
+  updater.finish("[update]" + std::string(misfit_message));
+  updater.assign();
+}
+
+void fill_variables(Node root, std::span<const Form> forms, std::span<const State* const> states) {
+  Filler filler(states, forms);
+  walk(root, filler);
+  filler.check_all_met();
+  filler.finish("[merge]" + std::string(misfit_message));
+  filler.assign();
+}
+
+void check_same_form(const State& expected, const State& got, const char* operation) {
+  Misfits misfits;
+  auto entry = got.begin();
+  for (const auto& [path, variable] : expected) {
+    for (; entry != got.end() && entry->path < path; ++entry) misfits.unexpected(*entry);
+    const Shape& shape = variable.value().shape();
+    const DType dtype = variable.value().dtype();
+    if (entry == got.end() || entry->path != path) {
+      misfits.missing(path, variable.kind(), shape, dtype);
+      continue;
+    }
+    const Variable& other = entry->variable;
+    const bool right_kind = &other.kind() == &variable.kind() || !knows_kind(other);
+    if (!right_kind || other.value().dtype() != dtype || !(other.value().shape() == shape)) {
+      misfits.different(variable.kind(), shape, dtype, *entry);
+    }
+    ++entry;
+  }
+  for (; entry != got.end(); ++entry) misfits.unexpected(*entry);
+  misfits.throw_if_any("[" + std::string(operation) + "] the state does not fit.");
+}
+
+}  // namespace strata::internal
