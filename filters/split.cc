@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "strata/state/internal/listing.h"
+#include "strata/state/internal/state_access.h"
 #include "strata/tensor/error.h"
 
 namespace strata {
@@ -31,23 +32,23 @@ void check_placement(std::span<const Filter> filters) {
 
 }  // namespace
 
-std::vector<State> split_groups(const State& state, std::span<const Filter> filters, Leftover leftover) {
+std::vector<State> split_groups(State state, std::span<const Filter> filters, Leftover leftover) {
   check_placement(filters);
   std::vector<std::vector<State::Entry>> groups(filters.size());
   std::vector<State::Entry> unmatched;
-  for (const State::Entry& entry : state) {
+  for (State::Entry& entry : internal::StateAccess::entries(std::move(state))) {
     const auto taker = std::find_if(filters.begin(), filters.end(),
                                     [&](const Filter& filter) { return filter(entry.path, entry.variable); });
     if (taker != filters.end()) {
-      groups[static_cast<std::size_t>(taker - filters.begin())].push_back(entry);
+      groups[static_cast<std::size_t>(taker - filters.begin())].push_back(std::move(entry));
     } else if (leftover == Leftover::error) {
-      unmatched.push_back(entry);
+      unmatched.push_back(std::move(entry));
     }
   }
   if (!unmatched.empty()) throw_leftover(unmatched);
   std::vector<State> result;
   result.reserve(groups.size());
-  for (std::vector<State::Entry>& group : groups) result.emplace_back(std::move(group));
+  for (std::vector<State::Entry>& group : groups) result.push_back(internal::StateAccess::from_sorted(std::move(group)));
   return result;
 }
 

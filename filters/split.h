@@ -19,15 +19,15 @@ enum class Leftover { error, drop };
 // keep the order of the paths. A filter that takes nothing gives an empty group; one that every earlier filter has
 // emptied, too. Throws FilterError if `rest` is followed by another filter, ValueError if there is no filter, and, with
 // Leftover::error, StateError that lists the variables that no filter takes.
-[[nodiscard]] std::vector<State> split_groups(const State& state, std::span<const Filter> filters, Leftover leftover);
+[[nodiscard]] std::vector<State> split_groups(State state, std::span<const Filter> filters, Leftover leftover);
 
 // The groups of an ordered split, in the order of the filters:
 //
 //   auto [params, others] = split(state, of_type<Param>, rest);
 template <std::convertible_to<Filter>... F>
-[[nodiscard]] std::array<State, sizeof...(F)> split(const State& state, const F&... filters) {
+[[nodiscard]] std::array<State, sizeof...(F)> split(State state, const F&... filters) {
   const std::array<Filter, sizeof...(F)> all_filters{Filter(filters)...};
-  std::vector<State> groups = split_groups(state, all_filters, Leftover::error);
+  std::vector<State> groups = split_groups(std::move(state), all_filters, Leftover::error);
   std::array<State, sizeof...(F)> result;
   std::move(groups.begin(), groups.end(), result.begin());
   return result;

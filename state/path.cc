@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 
+#include "strata/state/internal/path_builder.h"
 #include "strata/tensor/error.h"
 
 namespace strata {
@@ -90,36 +91,9 @@ std::string to_string(const Key& key) {
 
 std::ostream& operator<<(std::ostream& out, const Key& key) { return out << to_string(key); }
 
-namespace internal {
-namespace {
-
-int depth_of(const PathNode* node) noexcept { return node == nullptr ? 0 : node->depth; }
-
-// The jump of a new node below `parent`: as far as the last two jumps together, if these are equally far.
-const PathNode* jump_below(const PathNode* parent) noexcept {
-  if (parent == nullptr || parent->jump == nullptr) return parent;
-  const PathNode* middle = parent->jump;
-  const bool equally_far = parent->depth - middle->depth == middle->depth - depth_of(middle->jump);
-  return equally_far ? middle->jump : parent;
-}
-
-}  // namespace
-
-const PathNode* ancestor(const PathNode* node, int depth) noexcept {
-  while (depth_of(node) > depth) node = depth_of(node->jump) >= depth ? node->jump : node->parent;
-  return node;
-}
-
-void destroy(const PathNode* node) noexcept {
-  while (node != nullptr && node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    delete std::exchange(node, node->parent);
-  }
-}
-
-}  // namespace internal
-
 Path::Path(std::span<const Key> keys) {
-  for (const Key& key : keys) *this = *this / key;
+  internal::PathBuilder builder(static_cast<int>(keys.size()));
+  for (const Key& key : keys) *this = builder.append(*this, key);
 }
 
 Path Path::parse(std::string_view text) { return PathReader(text).read(); }
@@ -127,22 +101,17 @@ Path Path::parse(std::string_view text) { return PathReader(text).read(); }
 Path Path::prefix(int depth) const noexcept {
   Path result;
   result.node_ = internal::ancestor(node_, depth);
-  if (result.node_ != nullptr) result.node_->references.fetch_add(1, std::memory_order_relaxed);
+  if (result.node_ != nullptr) internal::retain(result.node_);
   return result;
 }
 
-Path Path::operator/(Key key) const {
-  Path parent = *this;
-  Path result;
-  result.node_ = new internal::PathNode{1, depth() + 1, node_, internal::jump_below(node_), std::move(key)};
-  parent.node_ = nullptr;  // its reference is the new node's
-  return result;
-}
+Path Path::operator/(Key key) const { return internal::PathBuilder(1).append(*this, std::move(key)); }
 
 Path Path::operator/(const Path& rest) const {
   if (empty()) return rest;
+  internal::PathBuilder builder(rest.depth());
   Path result = *this;
-  for (const Key& key : rest) result = result / key;
+  for (const Key& key : rest) result = builder.append(result, key);
   return result;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -53,25 +52,34 @@ std::ostream& operator<<(std::ostream& out, const Key& key);
 
 namespace internal {
 
-// The last key of a path and the way to it, which all paths through it share. `jump` leads to an ancestor further up, so
-// that any of `depth` ancestors is reached in O(log depth) steps (Myers, "An applicative random-access stack", 1983).
+struct PathNode;
+class PathSlab;
+
+// The last key of a path; those before it are its ancestors, which all paths through them share. `jump` leads to an
+// ancestor further up, so that any of `depth` ancestors is reached in O(log depth) steps (Myers, "An applicative
+// random-access stack", 1983).
 struct PathNode {
-  mutable std::atomic<std::uint32_t> references;
+  std::uint32_t place;  // in its slab
   std::int32_t depth;
   const PathNode* parent;  // null above the first key
   const PathNode* jump;
   Key key;
 };
 
-void destroy(const PathNode* node) noexcept;
+// Memory of a few nodes, which stay until the last path to any of them goes.
+void retain(const PathNode* node) noexcept;
+void release(const PathNode* node) noexcept;
+
 const PathNode* ancestor(const PathNode* node, int depth) noexcept;
+
+class PathBuilder;
 
 }  // namespace internal
 
 // The keys from the root of a module to a variable. Ordered key by key, a path before its continuations.
 //
-// Paths that continue the same one share its keys: a path takes the memory of its last key (72 bytes), a copy takes that
-// of a pointer. Reading a key takes O(log depth), comparing with a path that shares keys as many steps as they do not share.
+// Paths that continue the same one share its keys: a path takes the memory of its last key (72 bytes), a copy that of a
+// pointer. Reading a key takes O(log depth), comparing with a path that shares keys as many steps as they do not share.
 class Path {
  public:
   class Iterator;
@@ -81,7 +89,7 @@ class Path {
   explicit Path(std::span<const Key> keys);
 
   Path(const Path& other) noexcept : node_(other.node_) {
-    if (node_ != nullptr) node_->references.fetch_add(1, std::memory_order_relaxed);
+    if (node_ != nullptr) internal::retain(node_);
   }
   Path(Path&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   Path& operator=(Path other) noexcept {
@@ -89,7 +97,7 @@ class Path {
     return *this;
   }
   ~Path() {
-    if (node_ != nullptr) internal::destroy(node_);
+    if (node_ != nullptr) internal::release(node_);
   }
 
   // Reads what to_string writes: `encoder/0/kernel`, `heads/'0'/bias`. Digits, with an optional minus and without
@@ -123,6 +131,8 @@ class Path {
   [[nodiscard]] const internal::PathNode* node() const noexcept { return node_; }
 
  private:
+  friend class internal::PathBuilder;
+
   const internal::PathNode* node_ = nullptr;  // null for the root
 };
 

@@ -37,7 +37,8 @@ class Variable {
   void set_value(Tensor value);
 
   // Replaces the value by any other.
-  void reset(Tensor value) noexcept { value_ = std::move(value); }
+  void reset(const Tensor& value) { value_ = value; }
+  void reset(Tensor&& value) noexcept { value_ = std::move(value); }
 
   [[nodiscard]] const Kind& kind() const noexcept { return *kind_; }
 

@@ -37,33 +37,14 @@ void check_sizes(std::span<const Index> sizes) {
 
 Shape::Shape(std::span<const Index> sizes) : rank_(static_cast<int>(sizes.size())) {
   check_sizes(sizes);
-  if (rank_ > inline_rank) heap_ = std::make_unique<Index[]>(sizes.size());
-  std::copy(sizes.begin(), sizes.end(), rank_ > inline_rank ? heap_.get() : inline_.data());
+  if (!is_inline()) heap_ = new Index[sizes.size()];
+  std::copy(sizes.begin(), sizes.end(), is_inline() ? inline_.data() : heap_);
 }
 
-Shape::Shape(const Shape& other) : rank_(other.rank_), inline_(other.inline_) {
-  if (!other.heap_) return;
-  heap_ = std::make_unique<Index[]>(static_cast<std::size_t>(rank_));
-  std::copy(other.begin(), other.end(), heap_.get());
-}
-
-Shape::Shape(Shape&& other) noexcept : rank_(other.rank_), inline_(other.inline_), heap_(std::move(other.heap_)) {
-  other.rank_ = 1;
-  other.inline_[0] = 0;
-}
-
-Shape& Shape::operator=(Shape&& other) noexcept {
-  if (this == &other) return *this;
-  rank_ = std::exchange(other.rank_, 1);
-  inline_ = other.inline_;
-  heap_ = std::move(other.heap_);
-  other.inline_[0] = 0;
-  return *this;
-}
-
-Shape& Shape::operator=(const Shape& other) {
-  if (this != &other) *this = Shape(other);
-  return *this;
+Index* Shape::copy_of_heap(const Shape& other) {
+  Index* copy = new Index[static_cast<std::size_t>(other.rank_)];
+  std::copy(other.begin(), other.end(), copy);
+  return copy;
 }
 
 Index Shape::num_elements() const noexcept {

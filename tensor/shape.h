@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -23,11 +22,27 @@ class Shape {
   // Throws ShapeError if a size is negative or the number of elements does not fit an Index.
   explicit Shape(std::span<const Index> sizes);
 
-  Shape(const Shape& other);
-  Shape(Shape&& other) noexcept;  // leaves [0], the shape of a tensor without elements
-  Shape& operator=(const Shape& other);
-  Shape& operator=(Shape&& other) noexcept;
-  ~Shape() = default;
+  Shape(const Shape& other) : rank_(other.rank_) {
+    if (is_inline()) {
+      inline_ = other.inline_;
+    } else {
+      heap_ = copy_of_heap(other);
+    }
+  }
+  Shape(Shape&& other) noexcept { take(other); }  // leaves [0], the shape of a tensor without elements
+  Shape& operator=(const Shape& other) {
+    if (this != &other) *this = Shape(other);
+    return *this;
+  }
+  Shape& operator=(Shape&& other) noexcept {
+    if (this == &other) return *this;
+    if (!is_inline()) delete[] heap_;
+    take(other);
+    return *this;
+  }
+  ~Shape() {
+    if (!is_inline()) delete[] heap_;
+  }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] std::span<const Index> sizes() const noexcept { return {data(), static_cast<std::size_t>(rank_)}; }
@@ -53,12 +68,29 @@ class Shape {
   [[nodiscard]] bool operator==(const Shape& other) const noexcept;
 
  private:
-  static constexpr int inline_rank = 6;
-  [[nodiscard]] const Index* data() const noexcept { return rank_ <= inline_rank ? inline_.data() : heap_.get(); }
+  static constexpr int inline_rank = 4;
+  [[nodiscard]] bool is_inline() const noexcept { return rank_ <= inline_rank; }
+  [[nodiscard]] const Index* data() const noexcept { return is_inline() ? inline_.data() : heap_; }
+  static Index* copy_of_heap(const Shape& other);
 
+  // Becomes `other`; holds nothing before.
+  void take(Shape& other) noexcept {
+    rank_ = other.rank_;
+    if (is_inline()) {
+      inline_ = other.inline_;
+    } else {
+      heap_ = other.heap_;
+    }
+    other.rank_ = 1;
+    other.inline_ = {};
+  }
+
+  // States hold a shape for every variable: the common ranks take 40 bytes, without an allocation.
   int rank_ = 0;
-  std::array<Index, inline_rank> inline_{};
-  std::unique_ptr<Index[]> heap_;
+  union {
+    std::array<Index, inline_rank> inline_{};
+    Index* heap_;
+  };
 };
 
 // "[2, 3]"; "[]" for a scalar.

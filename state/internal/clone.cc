@@ -63,13 +63,16 @@ class Blanker final : public SharedReplacer {
 
   void variable(const Trail& trail, Variable& variable, Node) override {
     forms.push_back({variable.value().shape(), variable.value().dtype()});
-    variable.reset(Tensor());
+    variable.reset(blank_);
     deepest = std::max(deepest, trail.depth());
   }
   void group(const Trail& trail, Node) override { deepest = std::max(deepest, trail.depth()); }
 
   std::vector<Form> forms;
   int deepest = 0;
+
+ private:
+  Tensor blank_;
 };
 
 class OwnerCollector final : public WalkHandler {

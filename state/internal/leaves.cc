@@ -14,13 +14,6 @@ class LeafCollector final : public WalkHandler {
   std::vector<Leaf> leaves;
 };
 
-class EntryCollector final : public WalkHandler {
- public:
-  void variable(const Trail& trail, Variable& variable, Node) override { entries.push_back({trail.path(), variable}); }
-
-  std::vector<State::Entry> entries;
-};
-
 }  // namespace
 
 std::vector<Leaf> collect_leaves(Node root) {
@@ -30,9 +23,11 @@ std::vector<Leaf> collect_leaves(Node root) {
 }
 
 State state_of(Node root) {
-  EntryCollector collector;
-  walk(root, collector);
-  return StateAccess::from_sorted(std::move(collector.entries));
+  std::vector<Leaf> leaves = collect_leaves(root);
+  std::vector<State::Entry> entries;
+  entries.reserve(leaves.size());
+  for (Leaf& leaf : leaves) entries.push_back({std::move(leaf.path), *leaf.variable});
+  return StateAccess::from_sorted(std::move(entries));
 }
 
 }  // namespace strata::internal

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "strata/state/internal/path_builder.h"
 #include "strata/state/path.h"
 
 namespace strata::internal {
@@ -46,13 +47,14 @@ class Trail {
 
   // Goes back to the first `depth` keys, then on by one.
   void go_to(std::size_t depth, const KeyView& key) {
-    steps_.resize(depth);
+    while (steps_.size() > depth) steps_.pop_back();
     steps_.push_back({key, ++last_number_, Path()});
   }
 
  private:
   std::vector<Step> steps_;
   std::uint64_t last_number_ = 0;
+  mutable PathBuilder builder_;
 };
 
 }  // namespace strata::internal

@@ -2,6 +2,7 @@
 #include "strata/state/internal/walk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "strata/state/internal/identity_table.h"
 #include "strata/tensor/error.h"
@@ -16,24 +17,39 @@ class Walk final : ChildVisitor {
   void run(Node root) {
     numbers_.add(identity(root));
     visit(root);
-    while (!pending_.empty()) {
-      const Pending next = pending_.back();
+    while (put_off_last_first()) {
+      const Place next = pending_.back();
       pending_.pop_back();
-      trail_.go_to(next.depth, next.key);
-      if (next.node.type->role == Role::variable || next.node.type->role == Role::group) {
-        members_.push_back(identity(next.node));
-      }
-      visit(next.node);
+      depth_ = next.depth;
+      enter(next.key, next.node);
     }
     check_members();
   }
 
  private:
-  struct Pending {
+  // A child that is still to be visited.
+  struct Place {
     KeyView key;
     Node node;
     std::size_t depth;  // number of keys before `key`
   };
+
+  void child(Index position, Node node) override { child(KeyView{{}, position, true}, node); }
+  void child(std::string_view name, Node node) override { child(KeyView{name}, node); }
+
+  void child(const KeyView& key, Node node) {
+    if (putting_off_) {
+      put_off_.push_back({key, node, depth_});
+    } else {
+      enter(key, node);
+    }
+  }
+
+  void enter(const KeyView& key, Node node) {
+    trail_.go_to(depth_, key);
+    if (node.type->role == Role::variable || node.type->role == Role::group) members_.push_back(identity(node));
+    visit(node);
+  }
 
   void visit(Node node) {
     while (node.object != nullptr && (node.type->role == Role::holder || node.type->role == Role::shared)) {
@@ -47,8 +63,27 @@ class Walk final : ChildVisitor {
         return handler_.value(trail_, node);
       default:
         handler_.group(trail_, node);
-        push_children(node);
+        visit_children(node);
     }
+  }
+
+  // Recursion is the fastest way through a module, but it goes no deeper than this. From there on, whatever is met until it
+  // has returned is put off.
+  void visit_children(Node node) {
+    constexpr int deepest_call = 64;
+    const std::size_t depth_before = std::exchange(depth_, static_cast<std::size_t>(trail_.depth()));
+    if (++calls_ == deepest_call) putting_off_ = true;
+    node.type->children(node.object, *this);
+    --calls_;
+    depth_ = depth_before;
+  }
+
+  // Moves what was put off to the pending places, of which the last is visited first. False if there is none.
+  bool put_off_last_first() {
+    pending_.insert(pending_.end(), put_off_.rbegin(), put_off_.rend());
+    put_off_.clear();
+    putting_off_ = false;
+    return !pending_.empty();
   }
 
   // What the place stands for; null if there is nothing or it was visited before.
@@ -77,19 +112,13 @@ class Walk final : ChildVisitor {
     }
   }
 
-  // The last pushed is visited first.
-  void push_children(Node node) {
-    const auto begin = static_cast<std::ptrdiff_t>(pending_.size());
-    node.type->children(node.object, *this);
-    std::reverse(pending_.begin() + begin, pending_.end());
-  }
-
-  void child(Index position, Node node) override { pending_.push_back({KeyView{{}, position, true}, node, static_cast<std::size_t>(trail_.depth())}); }
-  void child(std::string_view name, Node node) override { pending_.push_back({KeyView{name}, node, static_cast<std::size_t>(trail_.depth())}); }
-
   WalkHandler& handler_;
   Trail trail_;
-  std::vector<Pending> pending_;
+  std::size_t depth_ = 0;  // number of keys of the group whose children are visited
+  int calls_ = 0;          // of visit_children, one in another
+  bool putting_off_ = false;
+  std::vector<Place> put_off_;  // in order
+  std::vector<Place> pending_;  // the last is next
   IdentityTable numbers_;                      // of the root and of shared objects
   std::vector<const NodeType*> shared_types_;  // of shared objects: few, and members are rarely of one of them
   std::vector<Identity> members_;              // objects that stand in others by value
@@ -103,8 +132,8 @@ Path Trail::path() const {
   std::size_t known = last;
   while (known > 0 && steps_[known - 1].path.empty()) --known;
   Path path = known > 0 ? steps_[known - 1].path : Path();
-  for (; known < last; ++known) path = steps_[known].path = path / steps_[known].key.key();
-  return path / steps_[last].key.key();
+  for (; known < last; ++known) path = steps_[known].path = builder_.append(path, steps_[known].key.key());
+  return builder_.append(path, steps_[last].key.key());
 }
 
 void walk(Node root, WalkHandler& handler) { Walk(handler).run(root); }

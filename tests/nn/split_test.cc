@@ -206,7 +206,7 @@ TEST(Split, OfAContainerOrAPointerAtTheRoot) {
 TEST(Merge, RefusesAPathGivenTwice) {
   const auto [graph, params, others] = split(classifier(), of_type<Param>, rest);
   EXPECT_THAT(([&g = graph, &p = params, &o = others] { (void)merge(g, p, o, p); }),
-              ThrowsMessage<StateError>(HasSubstr("given more than once: encoder/bias")));
+              ThrowsMessage<StateError>(HasSubstr("Given more than once: encoder/bias")));
 }
 
 TEST(Merge, RefusesAMissingGroup) {
