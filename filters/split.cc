@@ -48,7 +48,8 @@ std::vector<State> split_groups(State state, std::span<const Filter> filters, Le
   if (!unmatched.empty()) throw_leftover(unmatched);
   std::vector<State> result;
   result.reserve(groups.size());
-  for (std::vector<State::Entry>& group : groups) result.push_back(internal::StateAccess::from_sorted(std::move(group)));
+  for (std::vector<State::Entry>& group : groups)
+    result.push_back(internal::StateAccess::from_sorted(std::move(group)));
   return result;
 }
 

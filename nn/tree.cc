@@ -55,7 +55,8 @@ class LineCollector final : public strata::internal::WalkHandler {
 
  private:
   void add(const Trail& trail, std::string what, Index elements) {
-    lines.push_back({static_cast<std::size_t>(trail.depth()), trail.empty() ? "" : to_string(trail.back().key()), std::move(what), elements});
+    lines.push_back({static_cast<std::size_t>(trail.depth()), trail.empty() ? "" : to_string(trail.back()),
+                     std::move(what), elements});
   }
 
   std::map<Index, std::string> first_path_;

@@ -15,7 +15,7 @@ namespace {
 struct Record {
   int depth;
   KeyView key;  // of the module that is walked through
-  Node node;  // empty for a variable
+  Node node;    // empty for a variable
   const Variable* variable;
   Index number;  // of the object that a shared_ptr points to; -1 for an empty place
 };
@@ -28,9 +28,7 @@ class RecordCollector final : public WalkHandler {
   void holder(const Trail& trail, Node place, Node target) override {
     add(trail, place, nullptr, target.object == nullptr ? -1 : 0);
   }
-  void shared(const Trail& trail, Node place, Node, Index number, bool) override {
-    add(trail, place, nullptr, number);
-  }
+  void shared(const Trail& trail, Node place, Node, Index number, bool) override { add(trail, place, nullptr, number); }
 
   std::vector<Record> records;
 
@@ -105,7 +103,7 @@ std::string graph_text(Node root) {
   for (const Record& record : records_of(root)) {
     if (record.node.type != nullptr && record.node.type->role == Role::holder && record.number == 0) continue;
     text += std::string(2 * static_cast<std::size_t>(record.depth), ' ');
-    if (record.depth != 0) text += to_string(record.key.key()) + ": ";
+    if (record.depth != 0) text += to_string(record.key) + ": ";
     text += record_text(record) + '\n';
   }
   return text;

@@ -44,8 +44,9 @@ const Kind* kind_or_none() {
 // The kind of a variable type: kind_of<Param>().
 template <class T>
 const Kind& kind_of() {
-  static_assert(requires { requires std::is_same_v<typename T::strata_kind_self, T>; },
-                "a kind of variable names itself in its body: struct Adapter : Param { STRATA_KIND(Adapter, Param) };");
+  static_assert(
+      requires { requires std::is_same_v<typename T::strata_kind_self, T>; },
+      "a kind of variable names itself in its body: struct Adapter : Param { STRATA_KIND(Adapter, Param) };");
   // One static object, not one in each branch of a condition: compilers name those differently.
   static const Kind kind{T::strata_kind_name, internal::kind_or_none<typename T::strata_kind_base>()};
   return kind;

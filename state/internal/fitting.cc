@@ -56,12 +56,18 @@ class Misfits {
 class Fitter : public WalkHandler {
  public:
   explicit Fitter(std::span<const State* const> states) {
-    for (const State* state : states) cursors_.emplace_back(*state);
+    std::size_t entries = 0;
+    for (const State* state : states) {
+      cursors_.emplace_back(*state);
+      entries += static_cast<std::size_t>(state->size());
+    }
+    assignments_.reserve(entries);
   }
 
   // Throws StateError if anything did not fit.
   void finish(const std::string& what) {
-    for (StateCursor& cursor : cursors_) cursor.finish([this](const State::Entry& entry) { misfits_.unexpected(entry); });
+    for (StateCursor& cursor : cursors_)
+      cursor.finish([this](const State::Entry& entry) { misfits_.unexpected(entry); });
     misfits_.throw_if_any(what);
   }
 

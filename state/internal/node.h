@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "strata/state/internal/key_view.h"
 #include "strata/state/variable.h"
 
 // A module seen without its C++ types. Each type that can stand in a module is described once, by a NodeType;
@@ -31,7 +32,8 @@ inline Identity identity(Node node) { return {node.object, node.type}; }
 struct IdentityHash {
   std::size_t operator()(const Identity& id) const noexcept {
     // Addresses differ in their middle bits: a product carries these to the top, the shift back to the bottom.
-    const std::uint64_t bits = reinterpret_cast<std::uintptr_t>(id.first) + 31 * reinterpret_cast<std::uintptr_t>(id.second);
+    const std::uint64_t bits =
+        reinterpret_cast<std::uintptr_t>(id.first) + 31 * reinterpret_cast<std::uintptr_t>(id.second);
     return static_cast<std::size_t>((bits * 0x9e3779b97f4a7c15) >> 32);
   }
 };
@@ -39,8 +41,7 @@ struct IdentityHash {
 // Receives the children of a node, in the order of their keys.
 class ChildVisitor {
  public:
-  virtual void child(Index position, Node node) = 0;
-  virtual void child(std::string_view name, Node node) = 0;
+  virtual void child(const KeyView& key, Node node) = 0;
 
  protected:
   ~ChildVisitor() = default;

@@ -168,12 +168,17 @@ constexpr NodeType module_type() {
                 "fields of a module are not const: merge and clone give them their values");
   NodeType type{Role::group, type_name<T>()};
   type.children = [](void* object, ChildVisitor& visitor) {
-    static constexpr auto order = FieldAccess::key_order<T>();
+    static constexpr auto order = [] {
+      constexpr auto names = FieldAccess::key_order<T>();
+      std::array<std::pair<KeyView, std::size_t>, names.size()> keys;
+      for (std::size_t i = 0; i < names.size(); ++i) keys[i] = {KeyView(names[i].first), names[i].second};
+      return keys;
+    }();
     std::array<Node, order.size()> nodes;
     std::size_t count = 0;
     auto collect = [&](std::string_view, auto& member) { nodes[count++] = node_of(member); };
     FieldAccess::each(*static_cast<T*>(object), collect);
-    for (const auto& [name, position] : order) visitor.child(name, nodes[position]);
+    for (const auto& [key, position] : order) visitor.child(key, nodes[position]);
   };
   type.copy = [](void* to, const void* from, PendingCopies& pending) {
     std::array<const void*, FieldAccess::key_order<T>().size()> sources;

@@ -8,8 +8,8 @@
 
 namespace strata::internal {
 
-// A header before the nodes. Counted are the paths to its nodes, the nodes of other slabs that continue its own, and the
-// builder that fills it.
+// A header before the nodes. Counted are the paths to its nodes, the nodes of other slabs that continue its own, and
+// the builder that fills it.
 class PathSlab {
  public:
   static PathSlab* make(int capacity) {
@@ -23,10 +23,11 @@ class PathSlab {
 
   [[nodiscard]] bool is_full() const noexcept { return used_ == capacity_; }
 
-  const PathNode* add(const PathNode* parent, const PathNode* jump, Key key) noexcept {
+  template <class K>
+  const PathNode* add(const PathNode* parent, const PathNode* jump, K&& key) {
     PathNode* node = nodes() + used_;
     const int depth = parent == nullptr ? 1 : parent->depth + 1;
-    new (node) PathNode{static_cast<std::uint32_t>(used_), depth, parent, jump, std::move(key)};
+    new (node) PathNode{static_cast<std::uint32_t>(used_), depth, parent, jump, Key(std::forward<K>(key))};
     ++used_;
     if (parent != nullptr && of(parent) != this) of(parent)->retain();
     return node;
@@ -96,7 +97,8 @@ PathBuilder::~PathBuilder() {
   if (slab_ != nullptr) slab_->release();
 }
 
-Path PathBuilder::append_key(const PathNode* parent, Key key) {
+template <class K>
+Path PathBuilder::append_key(const PathNode* parent, K&& key) {
   if (slab_ == nullptr || slab_->is_full()) {
     PathSlab* fresh = PathSlab::make(next_capacity_);
     if (slab_ != nullptr) slab_->release();
@@ -104,9 +106,12 @@ Path PathBuilder::append_key(const PathNode* parent, Key key) {
     next_capacity_ = std::min(2 * next_capacity_, max_capacity);
   }
   Path path;
-  path.node_ = slab_->add(parent, jump_below(parent), std::move(key));
+  path.node_ = slab_->add(parent, jump_below(parent), std::forward<K>(key));
   slab_->retain();
   return path;
 }
+
+template Path PathBuilder::append_key(const PathNode* parent, Key&& key);
+template Path PathBuilder::append_key(const PathNode* parent, const KeyView& key);
 
 }  // namespace strata::internal

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "strata/state/internal/key_view.h"
 #include "strata/state/path.h"
 
 namespace strata::internal {
 
-// Makes paths. Their last keys lie side by side in slabs of at most 32, so that a thousand paths take fifty allocations.
+// Makes paths. Their last keys lie side by side in slabs of at most 32, so that a thousand paths take fifty
+// allocations.
 class PathBuilder {
  public:
   PathBuilder() = default;
@@ -16,16 +18,15 @@ class PathBuilder {
   PathBuilder& operator=(const PathBuilder&) = delete;
   ~PathBuilder();
 
-  // `parent` continued by a key, which is made of `key`.
-  template <class K>
-  Path append(const Path& parent, K&& key) {
-    return append_key(parent.node_, Key(std::forward<K>(key)));
-  }
+  // `parent` continued by a key.
+  Path append(const Path& parent, Key key) { return append_key(parent.node_, std::move(key)); }
+  Path append(const Path& parent, const KeyView& key) { return append_key(parent.node_, key); }
 
  private:
   static constexpr int max_capacity = 32;
 
-  Path append_key(const PathNode* parent, Key key);
+  template <class K>
+  Path append_key(const PathNode* parent, K&& key);
 
   PathSlab* slab_ = nullptr;
   int next_capacity_ = 1;

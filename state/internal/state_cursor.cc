@@ -5,10 +5,11 @@
 
 namespace strata::internal {
 
-std::strong_ordering StateCursor::compare(const Trail& trail, const Path& path) {
-  std::strong_ordering result = trail.depth() <=> path.depth();
-  const int common = std::min(trail.depth(), path.depth());
-  const PathNode* const last = ancestor(path.node(), common);
+std::strong_ordering StateCursor::compare_all(const Trail& trail, const PathNode* end) {
+  const int depth = end == nullptr ? 0 : end->depth;
+  std::strong_ordering result = trail.depth() <=> depth;
+  const int common = std::min(trail.depth(), depth);
+  const PathNode* const last = ancestor(end, common);
   met_.resize(static_cast<std::size_t>(std::max(trail.depth(), static_cast<int>(met_.size()))));
 
   // From the last key up to where both are known to be the same; the uppermost difference decides.

@@ -18,7 +18,7 @@ class StateCursor {
   template <class F>
   const State::Entry* seek(const Trail& trail, F&& skipped) {
     for (; next_ != end_; ++next_) {
-      const std::strong_ordering order = compare(trail, next_->path);
+      const std::strong_ordering order = compare(trail, next_->path.node());
       if (order < 0) return nullptr;
       if (order == 0) return &*next_++;
       skipped(*next_);
@@ -33,13 +33,23 @@ class StateCursor {
   }
 
  private:
+  // Most places and entries stand right below those of the call before: then only their last keys are looked at.
+  std::strong_ordering compare(const Trail& trail, const PathNode* node) {
+    const int above = trail.depth() - 2;
+    if (above >= 0 && node != nullptr && node->parent != nullptr && above < static_cast<int>(met_.size())) {
+      const Met& met = met_[static_cast<std::size_t>(above)];
+      if (met.node == node->parent && met.step == trail[above].number) return trail.back() <=> node->key;
+    }
+    return compare_all(trail, node);
+  }
+
   // A step of the trail that leads to the same path as a node does.
   struct Met {
     std::uint64_t step = 0;
     const PathNode* node = nullptr;
   };
 
-  std::strong_ordering compare(const Trail& trail, const Path& path);
+  std::strong_ordering compare_all(const Trail& trail, const PathNode* end);
 
   decltype(std::declval<const State&>().begin()) next_;
   decltype(next_) end_;

@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "strata/state/internal/node.h"
 #include "strata/state/internal/path_builder.h"
 #include "strata/state/path.h"
 
 namespace strata::internal {
-
-// A key of a place that a walk is at. Its text belongs to the module.
-struct KeyView {
-  std::string_view text;
-  Index integer = 0;
-  bool is_integer = false;
-
-  [[nodiscard]] Key key() const { return is_integer ? Key(integer) : Key(text); }
-
-  std::strong_ordering operator<=>(const Key& other) const noexcept {
-    if (is_integer != other.is_integer()) return other.is_integer() <=> is_integer;
-    return is_integer ? integer <=> other.integer() : text <=> std::string_view(other.text());
-  }
-  bool operator==(const Key& other) const noexcept { return (*this <=> other) == 0; }
-  bool operator==(const KeyView&) const = default;
-};
 
 // The keys that lead to the place that a walk is at. Becomes a Path only where one is asked for; paths of places below
 // the same group share its keys.
@@ -34,7 +17,7 @@ class Trail {
   // One key of the trail. No two steps of a walk have the same number.
   struct Step {
     KeyView key;
-    std::uint64_t number;
+    std::uint64_t number = 0;
     mutable Path path;  // the path to here, once it was asked for
   };
 
@@ -47,8 +30,12 @@ class Trail {
 
   // Goes back to the first `depth` keys, then on by one.
   void go_to(std::size_t depth, const KeyView& key) {
-    while (steps_.size() > depth) steps_.pop_back();
-    steps_.push_back({key, ++last_number_, Path()});
+    while (steps_.size() > depth + 1) steps_.pop_back();
+    if (steps_.size() == depth) steps_.emplace_back();
+    Step& step = steps_.back();
+    step.key = key;
+    step.number = ++last_number_;
+    if (!step.path.empty()) step.path = Path();
   }
 
  private:

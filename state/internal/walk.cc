@@ -34,10 +34,7 @@ class Walk final : ChildVisitor {
     std::size_t depth;  // number of keys before `key`
   };
 
-  void child(Index position, Node node) override { child(KeyView{{}, position, true}, node); }
-  void child(std::string_view name, Node node) override { child(KeyView{name}, node); }
-
-  void child(const KeyView& key, Node node) {
+  void child(const KeyView& key, Node node) override {
     if (putting_off_) {
       put_off_.push_back({key, node, depth_});
     } else {
@@ -67,8 +64,8 @@ class Walk final : ChildVisitor {
     }
   }
 
-  // Recursion is the fastest way through a module, but it goes no deeper than this. From there on, whatever is met until it
-  // has returned is put off.
+  // Recursion is the fastest way through a module, but it goes no deeper than this. From there on, whatever is met
+  // until it has returned is put off.
   void visit_children(Node node) {
     constexpr int deepest_call = 64;
     const std::size_t depth_before = std::exchange(depth_, static_cast<std::size_t>(trail_.depth()));
@@ -117,8 +114,8 @@ class Walk final : ChildVisitor {
   std::size_t depth_ = 0;  // number of keys of the group whose children are visited
   int calls_ = 0;          // of visit_children, one in another
   bool putting_off_ = false;
-  std::vector<Place> put_off_;  // in order
-  std::vector<Place> pending_;  // the last is next
+  std::vector<Place> put_off_;                 // in order
+  std::vector<Place> pending_;                 // the last is next
   IdentityTable numbers_;                      // of the root and of shared objects
   std::vector<const NodeType*> shared_types_;  // of shared objects: few, and members are rarely of one of them
   std::vector<Identity> members_;              // objects that stand in others by value
@@ -132,8 +129,8 @@ Path Trail::path() const {
   std::size_t known = last;
   while (known > 0 && steps_[known - 1].path.empty()) --known;
   Path path = known > 0 ? steps_[known - 1].path : Path();
-  for (; known < last; ++known) path = steps_[known].path = builder_.append(path, steps_[known].key.key());
-  return builder_.append(path, steps_[last].key.key());
+  for (; known < last; ++known) path = steps_[known].path = builder_.append(path, steps_[known].key);
+  return builder_.append(path, steps_[last].key);
 }
 
 void walk(Node root, WalkHandler& handler) { Walk(handler).run(root); }

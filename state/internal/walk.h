@@ -6,7 +6,8 @@
 
 namespace strata::internal {
 
-// What a walk meets, with the keys that lead there, which are valid during the call. Functions that a walker does not need stay empty.
+// What a walk meets, with the keys that lead there, which are valid during the call. Functions that a walker does not
+// need stay empty.
 class WalkHandler {
  public:
   virtual void variable(const Trail&, Variable&, Node /*place*/) {}
