@@ -53,14 +53,14 @@ std::vector<State::Entry>::const_iterator State::lower_bound(const Path& path) c
                           [](const Entry& entry, const Path& wanted) { return entry.path < wanted; });
 }
 
-const Variable* State::find(const Path& path) const noexcept {
+const Variable* State::find(const Path& path) const& noexcept {
   const auto place = lower_bound(path);
   return place != entries_.end() && place->path == path ? &place->variable : nullptr;
 }
 
-Variable* State::find(const Path& path) noexcept { return const_cast<Variable*>(std::as_const(*this).find(path)); }
+Variable* State::find(const Path& path) & noexcept { return const_cast<Variable*>(std::as_const(*this).find(path)); }
 
-const Variable& State::at(const Path& path) const {
+const Variable& State::at(const Path& path) const& {
   const Variable* variable = find(path);
   if (variable == nullptr) {
     std::vector<std::string> paths;
@@ -71,7 +71,7 @@ const Variable& State::at(const Path& path) const {
   return *variable;
 }
 
-Variable& State::at(const Path& path) { return const_cast<Variable&>(std::as_const(*this).at(path)); }
+Variable& State::at(const Path& path) & { return const_cast<Variable&>(std::as_const(*this).at(path)); }
 
 void State::check_neighbours(std::vector<Entry>::const_iterator place, const Path& path) const {
   if (place != entries_.end() && place->path.starts_with(path)) throw_conflict(path, place->path);

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/state/path.h"
@@ -40,13 +41,15 @@ class State {
   [[nodiscard]] auto end() const noexcept { return entries_.end(); }
 
   // The variable at the path, or null.
-  [[nodiscard]] const Variable* find(const Path& path) const noexcept;
-  [[nodiscard]] Variable* find(const Path& path) noexcept;
+  [[nodiscard]] const Variable* find(const Path& path) const& noexcept;
+  [[nodiscard]] Variable* find(const Path& path) & noexcept;
+  const Variable* find(const Path& path) && = delete;  // the variable may die with the temporary
   [[nodiscard]] bool contains(const Path& path) const noexcept { return find(path) != nullptr; }
 
   // The variable at the path. Throws StateError if there is none.
-  [[nodiscard]] const Variable& at(const Path& path) const;
-  [[nodiscard]] Variable& at(const Path& path);
+  [[nodiscard]] const Variable& at(const Path& path) const&;
+  [[nodiscard]] Variable& at(const Path& path) &;
+  [[nodiscard]] Variable at(const Path& path) && { return std::move(at(path)); }
 
   // Puts the variable at the path, in place of one that is there.
   // Throws StateError if the path continues another one, or another one continues it.

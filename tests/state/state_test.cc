@@ -26,6 +26,12 @@ std::vector<Path> paths_of(const State& state) {
 
 Param param(float value) { return Param(scalar(value)); }
 
+TEST(State, AtOfATemporaryOutlivesIt) {
+  const auto make = [] { return State{{{"a"}, param(2)}}; };
+  const Variable& kept = make().at({"a"});
+  EXPECT_EQ(kept, param(2));
+}
+
 TEST(State, OrdersEntriesByPath) {
   const State state{{{"b"}, param(1)}, {{"a", 10}, param(2)}, {{"a", "x"}, param(3)}, {{"a", 2}, param(4)}};
   EXPECT_EQ(paths_of(state), (std::vector<Path>{{"a", 2}, {"a", 10}, {"a", "x"}, {"b"}}));
