@@ -36,7 +36,9 @@ struct CellShape {
 };
 
 template <class T>
-struct Kernels;
+struct ForwardKernels;
+template <class T>
+struct BackwardKernels;
 
 // Weights in the order in which the kernels of one instruction set read them. With N lanes, hidden units come in blocks
 // of N, the last one filled with zeros:
@@ -55,7 +57,8 @@ struct PackedWeights {
   [[nodiscard]] const CellLayout& layout() const noexcept { return layout_of(shape.kind); }
 
   CellShape shape;
-  const Kernels<T>* kernels;
+  const ForwardKernels<T>* forward;
+  const BackwardKernels<T>* backward;
   Index lanes;
   Index blocks;
   Index state_stride;  // between rows of states: the padded hidden size, plus a cache line where rows would share cache

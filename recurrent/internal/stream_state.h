@@ -38,6 +38,7 @@ class StreamState {
   AlignedArray<T> sums_;
   std::vector<const T*> x_;
   std::vector<T*> y_;
+  std::vector<Index> row_numbers_;
 };
 
 extern template class StreamState<float>;
