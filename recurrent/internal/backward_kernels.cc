@@ -42,35 +42,21 @@ void retreat_rows(const RetreatRows<T>& rows) {
   }
 }
 
-// The left factor of a product: row r's numbers start at data + b * block_stride + r * row_stride in block b, `run` of
-// them, `step` apart.
-template <class T>
-struct Factors {
-  const T* data;
-  Index block_stride;
-  Index row_stride;
-  Index step;
-  Index run;
-};
-
-// Rows of `to`, each `num_panels` times `width` vectors, += the product of rows of factors, over `blocks` blocks, with
-// panels of `width` vectors, their rows panel_step apart and the panels panel_stride; without `add` they are set.
+// to[r] += rows r of `gates`, as far as they lie in blocks [block_begin, block_end), times transposed panels `width`
+// vectors wide: one, or several side by side.
 template <int width, int num_rows, int num_panels, class T>
-HWY_NOINLINE void product_tile(const Factors<T>& factors, Index blocks, const T* panel, Index panel_stride,
-                               Index panel_step, bool add, T* to, Index to_stride) {
-  const auto sums_at = [&](int p, int r) { return to + r * to_stride + p * width * lanes<T>; };
+HWY_NOINLINE void transposed_tile(const GateRows<T>& gates, Index pair, const T* panel, Index block_begin,
+                                  Index block_end, T* to, Index to_stride) {
+  constexpr Index panel_step = width * lanes<T>;
+  const Index panel_stride = gates.blocks * gates.run * panel_step;
+  const auto sums_at = [&](int p, int r) { return to + r * to_stride + p * panel_step; };
   Sums<T, num_panels, num_rows, width> sums;
-  if (add) {
-    load_sums<T>(sums, sums_at);
-  } else {
-    clear_sums<T>(sums);
-  }
-  for (Index b = 0; b < blocks; ++b) {
+  load_sums<T>(sums, sums_at);
+  for (Index b = block_begin; b < block_end; ++b) {
     const T* rows[num_rows];
     HWY_UNROLL(8)
-    for (int r = 0; r < num_rows; ++r) rows[r] = factors.data + b * factors.block_stride + r * factors.row_stride;
-    accumulate<0, width>(rows, factors.step, panel + b * factors.run * panel_step, panel_stride, panel_step,
-                         factors.run, sums);
+    for (int r = 0; r < num_rows; ++r) rows[r] = gates.data + b * gates.block_stride + (pair + r) * gates.pair_stride;
+    accumulate<0, width>(rows, 1, panel + b * gates.run * panel_step, panel_stride, panel_step, gates.run, sums);
   }
   store_sums<T>(sums, sums_at);
 }
@@ -81,32 +67,42 @@ void transposed_product(const TransposedProduct<T>& product) {
   constexpr int groups_of_row = std::max(1, chains / group_vectors);
   const GateRows<T>& gates = product.gates;
   const Index depth = gates.blocks * gates.run;
-  const auto factors = [&](Index block, Index pair) {
-    return Factors<T>{gates.data + block * gates.block_stride + pair * gates.pair_stride, gates.block_stride,
-                      gates.pair_stride, 1, gates.run};
-  };
   Index first = 0;
   if (product.count == 1) {
     for (; first + groups_of_row * group <= product.columns; first += groups_of_row * group) {
-      product_tile<group_vectors, 1, groups_of_row>(factors(0, 0), gates.blocks, product.panels + first * depth,
-                                                    depth * group, group, true, product.to + first, Index{0});
+      transposed_tile<group_vectors, 1, groups_of_row>(gates, 0, product.panels + first * depth, 0, gates.blocks,
+                                                       product.to + first, 0);
     }
   }
   for (; first < product.columns; first += group) {
     const Index vectors = std::min(Index{group_vectors}, (product.columns - first + lanes<T> - 1) / lanes<T>);
-    const Index panel_step = vectors * lanes<T>;
     const T* const panel = product.panels + first * depth;
-    for_each_piece(gates.blocks, std::max(Index{1}, panel_piece<T>(vectors) / gates.run),
-                   [&](Index begin, Index end) HWY_ATTR {
-                     with_constant<group_vectors>(vectors, [&](auto width) HWY_ATTR {
-                       for_each_tile<tile_rows(width.value)>(0, product.count, [&](auto num_rows, Index q) HWY_ATTR {
-                         product_tile<width.value, num_rows.value, 1>(
-                             factors(begin, q), end - begin, panel + begin * gates.run * panel_step, Index{0},
-                             panel_step, true, product.to + q * product.to_stride + first, product.to_stride);
-                       });
-                     });
-                   });
+    for_each_piece(
+        gates.blocks, std::max(Index{1}, panel_piece<T>(vectors) / gates.run), [&](Index begin, Index end) HWY_ATTR {
+          with_constant<group_vectors>(vectors, [&](auto width) HWY_ATTR {
+            for_each_tile<tile_rows(width.value)>(0, product.count, [&](auto num_rows, Index q) HWY_ATTR {
+              transposed_tile<width.value, num_rows.value, 1>(
+                  gates, q, panel, begin, end, product.to + q * product.to_stride + first, product.to_stride);
+            });
+          });
+        });
   }
+}
+
+// sums[r][g] = sum over pairs q of factors[q * stride + r] * vector g of pair q of a panel of gate gradients; with
+// `add` it is added.
+template <int gates, int num_rows, class T>
+HWY_NOINLINE void weight_tile(const T* factors, Index stride, const T* panel, Index pair_stride, Index pairs, bool add,
+                              T* to) {
+  const auto sums_at = [&](int, int r) { return to + r * gates * lanes<T>; };
+  Sums<T, 1, num_rows, gates> sums;
+  const T* rows[num_rows];
+  HWY_UNROLL(8)
+  for (int r = 0; r < num_rows; ++r) rows[r] = factors + r;
+  clear_sums<T>(sums);
+  if (add) load_sums<T>(sums, sums_at);
+  accumulate<0, gates>(rows, stride, panel, 0, pair_stride, pairs, sums);
+  store_sums<T>(sums, sums_at);
 }
 
 // The sums of one block into the public layout.
@@ -115,15 +111,14 @@ void store_weight_rows(const WeightProduct<T>& product, Index block) {
   const Tag<T> d;
   const Index column = block * lanes<T>;
   const Index columns = product.hidden - column;
-  const Index gates = product.gates.run / lanes<T>;
-  const T* sums = product.sums;
-  for (Index r = product.row_begin; r < product.row_begin + product.rows; ++r) {
-    for (Index g = 0; g < gates; ++g, sums += lanes<T>) {
-      const Matrix<T>& kernel = product.kernels[static_cast<std::size_t>(product.order[static_cast<std::size_t>(g)])];
-      if (kernel.data == nullptr) continue;
-      T* const place = kernel.data + r * kernel.stride + column;
+  for (Index g = 0; g * lanes<T> < product.gates.run; ++g) {
+    const Matrix<T>& kernel = product.kernels[static_cast<std::size_t>(product.order[static_cast<std::size_t>(g)])];
+    if (kernel.data == nullptr) continue;
+    const T* sums = product.sums + g * lanes<T>;
+    T* to = kernel.data + product.row_begin * kernel.stride + column;
+    for (Index r = 0; r < product.rows; ++r, sums += product.gates.run, to += kernel.stride) {
       const Vector<T> sum = hn::Load(d, sums);
-      store_some(product.add ? hn::Add(load_some(place, columns), sum) : sum, place, columns);
+      store_some(product.add ? hn::Add(load_some(to, columns), sum) : sum, to, columns);
     }
   }
 }
@@ -134,13 +129,11 @@ void weight_product(const WeightProduct<T>& product) {
   for (Index b = 0; b < gates.blocks; ++b) {
     const T* const panel = gates.data + b * gates.block_stride;
     with_constant<group_vectors>(gates.run / lanes<T>, [&](auto width) HWY_ATTR {
-      constexpr Index row_size = width.value * lanes<T>;
       for_each_piece(product.pairs, panel_piece<T>(group_vectors), [&](Index begin, Index end) HWY_ATTR {
         for_each_tile<tile_rows(width.value)>(0, product.rows, [&](auto num_rows, Index row) HWY_ATTR {
-          product_tile<width.value, num_rows.value, 1>(
-              Factors<T>{product.factors + begin * product.stride + row, 0, 1, product.stride, end - begin}, Index{1},
-              panel + begin * gates.pair_stride, Index{0}, gates.pair_stride, begin > 0, product.sums + row * row_size,
-              row_size);
+          weight_tile<width.value, num_rows.value>(product.factors + begin * product.stride + row, product.stride,
+                                                   panel + begin * gates.pair_stride, gates.pair_stride, end - begin,
+                                                   begin > 0, product.sums + row * gates.run);
         });
       });
     });
@@ -149,13 +142,17 @@ void weight_product(const WeightProduct<T>& product) {
 }
 
 template <class T>
-void sum_pairs(const T* gates, Index slots, Index pairs, T* sums) {
-  const Tag<T> d;
-  for (Index s = 0; s < slots; ++s) {
-    Vector<T> sum = hn::Zero(d);
-    for (Index q = 0; q < pairs; ++q) sum = hn::Add(sum, hn::Load(d, gates + (q * slots + s) * lanes<T>));
-    hn::Store(sum, d, sums + s * lanes<T>);
-  }
+void sum_pairs(const T* gates, Index slots, Index pairs, T* to) {
+  with_constant<4>(slots, [&](auto width) HWY_ATTR {
+    Sums<T, 1, 1, width.value> sums;
+    clear_sums<T>(sums);
+    for (Index q = 0; q < pairs; ++q, gates += width.value * lanes<T>) {
+      HWY_UNROLL(4)
+      for (int s = 0; s < width.value; ++s)
+        sums[0][0][s] = hn::Add(sums[0][0][s], hn::Load(Tag<T>(), gates + s * lanes<T>));
+    }
+    store_sums<T>(sums, [&](int, int) { return to; });
+  });
 }
 
 template <class Cell, class T>

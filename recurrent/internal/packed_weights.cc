@@ -27,6 +27,7 @@ void for_parts(Index count, Index size, const F& pack_range) {
 template <class T>
 PackedWeights<T>::PackedWeights(const CellShape& cell)
     : shape(cell),
+      cell_layout(&layout_of(cell.kind)),
       forward(&forward_kernels<T>(cell.kind)),
       backward(&backward_kernels<T>(cell.kind)),
       lanes(forward->lanes),

@@ -54,9 +54,10 @@ template <class T>
 struct PackedWeights {
   explicit PackedWeights(const CellShape& cell);
 
-  [[nodiscard]] const CellLayout& layout() const noexcept { return layout_of(shape.kind); }
+  [[nodiscard]] const CellLayout& layout() const noexcept { return *cell_layout; }
 
   CellShape shape;
+  const CellLayout* cell_layout;
   const ForwardKernels<T>* forward;
   const BackwardKernels<T>* backward;
   Index lanes;
