@@ -55,15 +55,12 @@ SequenceView<T> view(T* data, const FusedCall& call, Index features) {
 }
 
 SequenceShape shape_of(const FusedCall& call) {
-  const Padding padding = call.padding_output == PaddingOutput::keep   ? Padding::compute
-                          : call.padding_output == PaddingOutput::zero ? Padding::zero
-                                                                       : Padding::repeat_last;
   return {.rows = call.axes.batch.num_elements(),
           .steps = call.axes.time,
           .lengths = call.lengths ? call.lengths->data<Index>().data() : nullptr,
           .reverse = call.reverse,
           .keep_order = call.keep_order,
-          .padding = padding};
+          .padding = call.padding_output};
 }
 
 template <class T>
@@ -201,6 +198,25 @@ FusedResult run_fused(const FusedCell& cell, const FusedCall& call) {
                      describe(call.x) + ".");
   }
   return call.x.dtype() == DType::float32 ? run<float>(cell, call) : run<double>(cell, call);
+}
+
+std::shared_ptr<const PackedWeights<float>> pack_for_streams(const std::optional<FusedCell>& cell) {
+  if (!cell) {
+    throw ValueError(
+        "[stream] the cell's options ask for steps of single tensor operations. Stream a cell with the standard "
+        "functions "
+        "and form.");
+  }
+  for (const Tensor& tensor : cell->tensors) {
+    if (tensor.dtype() == DType::float32 && cell->as_stored) continue;
+    throw DTypeError("[stream] a parameter is " + describe(tensor) +
+                     (cell->as_stored ? "" : " and is computed with in another type") +
+                     ". Give all parameters as float32, with `dtype` unset.");
+  }
+  auto weights =
+      std::make_shared<PackedWeights<float>>(CellShape{cell->kind, cell->input, cell->hidden, cell->residual});
+  pack(*weights, weights_of<float>(*cell));
+  return weights;
 }
 
 }  // namespace strata::recurrent::internal

@@ -20,7 +20,7 @@ std::vector<Index> live_steps(const RowOrder& order, Index hidden, const Sequenc
   std::vector<Index> live(static_cast<std::size_t>(order.rows()));
   for (Index j = 0; j < order.rows(); ++j) {
     Index steps = order.length(j);
-    if (order.padding() == Padding::compute && dy.data != nullptr) {
+    if (order.padding() == PaddingOutput::keep && dy.data != nullptr) {
       const auto is_zero = [&](Index t) {
         const T* from = dy.data + order.row(j) * dy.row_stride + order.output_step(j, t) * dy.step_stride;
         return std::all_of(from, from + hidden, [](T v) { return v == T{0}; });
@@ -64,7 +64,7 @@ void enter_final_cotangents(const BackwardChunk<T>& chunk, Index j) {
     add(c.data + row * c.stride, chunk.memory_gradient + j * chunk.weights.state_stride);
   }
   const auto& y = chunk.cotangents.y;
-  if (order.padding() != Padding::repeat_last || y.data == nullptr || order.length(j) == 0) return;
+  if (order.padding() != PaddingOutput::repeat_last || y.data == nullptr || order.length(j) == 0) return;
   for (Index t = order.length(j); t < order.steps(); ++t) {
     add(y.data + row * y.row_stride + order.output_step(j, t) * y.step_stride, dh);
   }

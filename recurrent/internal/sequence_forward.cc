@@ -44,14 +44,14 @@ void store_rows(const RowOrder& order, Index first, const T* from, Index hidden,
 // What y holds behind the last valid step of each row where the cell does not run there.
 template <class T>
 void fill_padding(const RowOrder& order, Index hidden, const SequenceView<T>& y) {
-  if (order.padding() == Padding::compute) return;
+  if (order.padding() == PaddingOutput::keep) return;
   for (Index j = order.longer(order.steps() - 1); j < order.rows(); ++j) {
     const auto at = [&](Index t) {
       return y.data + order.row(j) * y.row_stride + order.output_step(j, t) * y.step_stride;
     };
     const Index length = order.length(j);
     for (Index t = length; t < order.steps(); ++t) {
-      if (order.padding() == Padding::repeat_last && length > 0) {
+      if (order.padding() == PaddingOutput::repeat_last && length > 0) {
         std::copy_n(at(length - 1), hidden, at(t));
       } else {
         std::fill_n(at(t), hidden, T{0});
