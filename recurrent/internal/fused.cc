@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "strata/recurrent/internal/sequence.h"
-#include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 
@@ -85,6 +84,9 @@ struct Saved {
   bool x_tracked;
 };
 
+// Room for a gradient, every element of which will be written.
+Tensor uninitialized_like(const Tensor& x) { return Tensor::uninitialized(x.shape(), x.dtype()); }
+
 template <class T>
 std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> given) {
   const Index hidden = saved.cell.hidden;
@@ -99,20 +101,20 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   std::vector<Cotangent> result;
   Gradients<T> gradients;
   if (saved.x_tracked) {
-    result.push_back(zeros_like(call.x));
+    result.push_back(uninitialized_like(call.x));
     gradients.x = view(result.back()->template mutable_data<T>().data(), call, saved.cell.input);
   } else {
     result.emplace_back();
   }
-  result.push_back(zeros_like(call.h));
+  result.push_back(uninitialized_like(call.h));
   gradients.initial.h = rows_to_write<T>(result.back(), hidden);
   if (call.c) {
-    result.push_back(zeros_like(*call.c));
+    result.push_back(uninitialized_like(*call.c));
     gradients.initial.c = rows_to_write<T>(result.back(), hidden);
   }
   Pointers<T> pointers;
   for (const Tensor& tensor : saved.cell.tensors) {
-    result.push_back(zeros_like(tensor));
+    result.push_back(uninitialized_like(tensor));
     pointers.push_back(result.back()->template mutable_data<T>().data());
   }
   gradients.weights = gate_arrays(saved.cell, pointers);

@@ -132,8 +132,7 @@ TEST(Bidirectional, UsesItsOwnOptionsWhereACallNamesNone) {
   const Tensor y = layer(x, {.seq_lengths = lengths});
   EXPECT_EQ(elements(y.slice(2, 3)[0][1]), (Doubles{0, 0}));
   const Tensor kept = layer(x, {.seq_lengths = lengths, .padding_output = PaddingOutput::keep});
-  EXPECT_EQ(elements(kept.slice(2, 3)[0][1]),
-            (Doubles{18, 26}));  // 5 + 6 + 7; backward 6 + 5 + 8 + 7
+  EXPECT_EQ(elements(kept.slice(2, 3)[0][1]), (Doubles{18, 26}));  // 5 + 6 + 7; backward 6 + 5 + 8 + 7
 }
 
 TEST(Bidirectional, RefusesToMergeWithNothing) {
