@@ -21,10 +21,11 @@ struct BidirectionalCarry {
 template <class ForwardCarry, class BackwardCarry>
 struct BidirectionalScanOptions {
   std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
-  std::optional<ForwardCarry> initial_forward_carry = {};
+  std::optional<ForwardCarry> initial_forward_carry = {};  // by default the cell's own
   std::optional<BackwardCarry> initial_backward_carry = {};
-  bool time_major = false;
-  PaddingOutput padding_output = PaddingOutput::keep;
+  // As the layer says where a call leaves them out.
+  std::optional<bool> time_major = {};
+  std::optional<PaddingOutput> padding_output = {};
 };
 
 // Makes one output of the forward and the backward one. A plain function, so that modules can be compared.
@@ -33,50 +34,76 @@ using MergeFunction = Tensor (*)(const Tensor& forward, const Tensor& backward);
 // The two side by side along the last axis: what Bidirectional does unless told otherwise.
 [[nodiscard]] Tensor concatenate_features(const Tensor& forward, const Tensor& backward);
 
+// What a Bidirectional does in every call that does not say otherwise.
+struct BidirectionalOptions {
+  MergeFunction merge = concatenate_features;
+  bool time_major = false;
+  PaddingOutput padding_output = PaddingOutput::keep;
+  bool operator==(const BidirectionalOptions&) const = default;
+};
+
+namespace internal {
+
+// The cell of one direction, under the path that an RNN would give it.
+template <Cell C>
+struct Direction {
+  C cell;
+
+  STRATA_FIELDS(cell)
+};
+
+// Throws ValueError if there is no function to merge with.
+BidirectionalOptions checked(const BidirectionalOptions& options);
+
+}  // namespace internal
+
 // Runs one cell forward and one backward over a sequence, and merges their outputs, which are both in the order of the
 // input. The backward cell begins at each sequence's own last valid step, so that its carry is the one after the first
 // step. The cells may be of different types and widths. Paths: `forward_rnn/cell/...`, `backward_rnn/cell/...`.
-//
-// An RNN's own options for order and layout have no effect here.
 template <Cell F, Cell B = F>
 struct Bidirectional {
   using Carry = BidirectionalCarry<typename F::Carry, typename B::Carry>;
-  using Options = BidirectionalScanOptions<typename F::Carry, typename B::Carry>;
+  using ScanOptions = BidirectionalScanOptions<typename F::Carry, typename B::Carry>;
 
-  RNN<F> forward_rnn;
-  RNN<B> backward_rnn;
-  MergeFunction merge = concatenate_features;
+  internal::Direction<F> forward_rnn;
+  internal::Direction<B> backward_rnn;
+  BidirectionalOptions options;
 
-  Bidirectional(F forward_cell, B backward_cell, MergeFunction merge_function = concatenate_features)
-      : forward_rnn(std::move(forward_cell)), backward_rnn(std::move(backward_cell)), merge(merge_function) {}
+  // Throws ValueError if the function to merge with is null.
+  Bidirectional(F forward_cell, B backward_cell, const BidirectionalOptions& bidirectional_options = {})
+      : forward_rnn{std::move(forward_cell)},
+        backward_rnn{std::move(backward_cell)},
+        options(internal::checked(bidirectional_options)) {}
 
   [[nodiscard]] const F& forward_cell() const { return forward_rnn.cell; }
   [[nodiscard]] const B& backward_cell() const { return backward_rnn.cell; }
 
   // The merged outputs, [*batch, time, features] or time-major; features are those of both cells unless another merge
   // is given.
-  [[nodiscard]] Tensor operator()(const Tensor& x, const Options& options = {}) { return scan(x, options).y; }
+  [[nodiscard]] Tensor operator()(const Tensor& x, const ScanOptions& call = {}) { return scan(x, call).y; }
 
   // The carry of each direction after its last step, and the merged outputs. Errors are those of recurrent::scan.
-  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const Options& options = {}) {
-    const ScanOptions<typename F::Carry> forward_options{.seq_lengths = options.seq_lengths,
-                                                         .initial_carry = options.initial_forward_carry,
-                                                         .time_major = options.time_major,
-                                                         .padding_output = options.padding_output};
-    const ScanOptions<typename B::Carry> backward_options{.seq_lengths = options.seq_lengths,
-                                                          .initial_carry = options.initial_backward_carry,
-                                                          .time_major = options.time_major,
-                                                          .reverse = true,
-                                                          .keep_order = true,
-                                                          .padding_output = options.padding_output};
+  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
+    const bool time_major = call.time_major.value_or(options.time_major);
+    const PaddingOutput padding_output = call.padding_output.value_or(options.padding_output);
+    const recurrent::ScanOptions<typename F::Carry> forward_options{.seq_lengths = call.seq_lengths,
+                                                                    .initial_carry = call.initial_forward_carry,
+                                                                    .time_major = time_major,
+                                                                    .padding_output = padding_output};
+    const recurrent::ScanOptions<typename B::Carry> backward_options{.seq_lengths = call.seq_lengths,
+                                                                     .initial_carry = call.initial_backward_carry,
+                                                                     .time_major = time_major,
+                                                                     .reverse = true,
+                                                                     .keep_order = true,
+                                                                     .padding_output = padding_output};
     internal::begin_scan(backward_rnn.cell, x, backward_options);  // throws before the forward cell has run
     auto forward = recurrent::scan(forward_rnn.cell, x, forward_options);
     auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
-    Tensor y = merge(forward.y, backward.y);
+    Tensor y = options.merge(forward.y, backward.y);
     return {{std::move(forward.carry), std::move(backward.carry)}, std::move(y)};
   }
 
-  STRATA_FIELDS(forward_rnn, backward_rnn, merge)
+  STRATA_FIELDS(forward_rnn, backward_rnn, options)
 };
 
 }  // namespace strata::recurrent

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "strata/state/fields.h"
+#include "strata/tensor/activation.h"
 #include "strata/tensor/tensor.h"
 
 // A recurrent cell is any type that takes a carry and an input to a new carry and an output:
@@ -25,6 +26,9 @@
 //
 // `RNN` and `Bidirectional` run any cell over a sequence.
 namespace strata::recurrent {
+
+// An elementwise function of a cell, such as strata::sigmoid. A plain function, so that cells can be compared.
+using Activation = Tensor (*)(const Tensor&);
 
 // What a cell returns: the carry for the next step, and the output of this one.
 template <class Carry>

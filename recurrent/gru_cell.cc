@@ -10,11 +10,6 @@
 namespace strata::recurrent {
 namespace {
 
-Index checked(Index in_features, Index hidden_features) {
-  internal::check_sizes("GRUCell", in_features, hidden_features);
-  return in_features;
-}
-
 // The part of n that comes from the state, reset before the product.
 Tensor reset_before_product(const nn::Linear& dense_h, const Tensor& r, const Tensor& h) {
   const auto factor = [&](const Tensor& x) { return dense_h.dtype ? x.astype(*dense_h.dtype) : x; };
@@ -26,8 +21,8 @@ Tensor reset_before_product(const nn::Linear& dense_h, const Tensor& r, const Te
 }  // namespace
 
 GRUCell::GRUCell(Index in_features, Index hidden_features, Rngs& rngs, const GRUOptions& gru_options)
-    : dense_i{checked(in_features, hidden_features),
-              3 * hidden_features,
+    : dense_i{in_features,
+              internal::gate_columns("GRUCell", in_features, hidden_features, 3),
               rngs,
               {.kernel_init = gru_options.kernel_init,
                .bias_init = gru_options.bias_init,
@@ -41,7 +36,9 @@ GRUCell::GRUCell(Index in_features, Index hidden_features, Rngs& rngs, const GRU
                .bias_init = gru_options.bias_init,
                .dtype = gru_options.dtype,
                .param_dtype = gru_options.param_dtype}},
-      options(gru_options) {}
+      options(gru_options) {
+  internal::check_functions("GRUCell", {options.gate, options.activation});
+}
 
 Step<HiddenCarry> GRUCell::operator()(const Carry& carry, const Tensor& x) const {
   internal::check_input("GRUCell", x, dense_i.kernel.value().size(0));

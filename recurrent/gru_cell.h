@@ -5,19 +5,12 @@
 
 #include "strata/nn/initializers.h"
 #include "strata/nn/linear.h"
-#include "strata/recurrent/activation.h"
+#include "strata/recurrent/carry.h"
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/fused.h"
 #include "strata/state/rngs.h"
 
 namespace strata::recurrent {
-
-// What a GRU or a simple cell carries from step to step.
-struct HiddenCarry {
-  Tensor h;  // output of the step before, [*batch, hidden]
-
-  STRATA_FIELDS(h)
-};
 
 // Where the reset gate acts. The two give different numbers from the same weights.
 enum class GRUForm {
@@ -57,7 +50,8 @@ struct GRUCell {
   static constexpr int num_feature_axes = 1;
 
   // dense_i has a kernel [in_features, 3 hidden_features] and a bias; dense_h a kernel [hidden_features, 3
-  // hidden_features]. Both draw from the stream `params`. Throws ShapeError if a size is not positive.
+  // hidden_features]. Both draw from the stream `params`. Throws ShapeError if a size is not positive or too large,
+  // ValueError if a function is null.
   GRUCell(Index in_features, Index hidden_features, Rngs& rngs, const GRUOptions& gru_options = {});
 
   // One step. x is [*batch, in_features]; returns the new carry and its h.

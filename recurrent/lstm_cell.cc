@@ -49,15 +49,11 @@ bool is_standard(const LSTMOptions& options) {
          options.activation == static_cast<Activation>(strata::tanh);
 }
 
-Index checked(const char* cell, Index in_features, Index hidden_features) {
-  internal::check_sizes(cell, in_features, hidden_features);
-  return in_features;
-}
-
 }  // namespace
 
 LSTMCell::LSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const LSTMOptions& lstm_options)
-    : ii{input_map(checked("LSTMCell", in_features, hidden_features), hidden_features, rngs, lstm_options)},
+    : ii{input_map(in_features, internal::gate_columns("LSTMCell", in_features, hidden_features, 1), rngs,
+                   lstm_options)},
       if_{input_map(in_features, hidden_features, rngs, lstm_options)},
       ig{input_map(in_features, hidden_features, rngs, lstm_options)},
       io{input_map(in_features, hidden_features, rngs, lstm_options)},
@@ -65,7 +61,9 @@ LSTMCell::LSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const L
       hf{hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
       hg{hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
       ho{hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
-      options(lstm_options) {}
+      options(lstm_options) {
+  internal::check_functions("LSTMCell", {options.gate, options.activation});
+}
 
 Step<LSTMCarry> LSTMCell::operator()(const Carry& carry, const Tensor& x) const {
   check_step("LSTMCell", carry, x, ii.kernel.value().size(0), hi.kernel.value().size(0));
@@ -85,10 +83,12 @@ std::optional<internal::FusedCell> LSTMCell::fused() const {
 
 OptimizedLSTMCell::OptimizedLSTMCell(Index in_features, Index hidden_features, Rngs& rngs,
                                      const LSTMOptions& lstm_options)
-    : dense_i{input_map(checked("OptimizedLSTMCell", in_features, hidden_features), 4 * hidden_features, rngs,
+    : dense_i{input_map(in_features, internal::gate_columns("OptimizedLSTMCell", in_features, hidden_features, 4), rngs,
                         lstm_options)},
       dense_h{hidden_map(hidden_features, 4 * hidden_features, rngs, lstm_options)},
-      options(lstm_options) {}
+      options(lstm_options) {
+  internal::check_functions("OptimizedLSTMCell", {options.gate, options.activation});
+}
 
 Step<LSTMCarry> OptimizedLSTMCell::operator()(const Carry& carry, const Tensor& x) const {
   check_step("OptimizedLSTMCell", carry, x, dense_i.kernel.value().size(0), dense_h.kernel.value().size(0));

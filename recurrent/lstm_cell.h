@@ -5,20 +5,12 @@
 
 #include "strata/nn/initializers.h"
 #include "strata/nn/linear.h"
-#include "strata/recurrent/activation.h"
+#include "strata/recurrent/carry.h"
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/fused.h"
 #include "strata/state/rngs.h"
 
 namespace strata::recurrent {
-
-// What an LSTM carries from step to step.
-struct LSTMCarry {
-  Tensor c;  // memory, [*batch, hidden]
-  Tensor h;  // output of the step before, [*batch, hidden]
-
-  STRATA_FIELDS(c, h)
-};
 
 struct LSTMOptions {
   Activation gate = sigmoid;
@@ -49,7 +41,7 @@ struct LSTMCell {
 
   // Kernels `i*` are [in_features, hidden_features], kernels `h*` [hidden_features, hidden_features]; each layer draws
   // from the stream `params` for its kernel and, if it has one, its bias, in the order of the fields. Throws ShapeError
-  // if a size is not positive.
+  // if a size is not positive or too large, ValueError if a function is null.
   LSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const LSTMOptions& lstm_options = {});
 
   // One step. x is [*batch, in_features]; returns the new carry and its h. `carry` is left as it was.
@@ -76,7 +68,7 @@ struct OptimizedLSTMCell {
   static constexpr int num_feature_axes = 1;
 
   // dense_i has a kernel [in_features, 4 hidden_features]; dense_h a kernel [hidden_features, 4 hidden_features] and a
-  // bias. Throws ShapeError if a size is not positive.
+  // bias. Errors are those of LSTMCell.
   OptimizedLSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const LSTMOptions& lstm_options = {});
 
   [[nodiscard]] Step<Carry> operator()(const Carry& carry, const Tensor& x) const;

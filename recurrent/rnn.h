@@ -8,7 +8,7 @@
 
 namespace strata::recurrent {
 
-// What an RNN does in every call that does not say otherwise; the fields are those of ScanOptions.
+// What an RNN does in every call that does not say otherwise; the meaning of the fields is that of ScanOptions.
 struct RNNOptions {
   bool time_major = false;
   bool reverse = false;
@@ -38,17 +38,6 @@ template <Cell C>
   return internal::scan_by_steps(cell, x, options);
 }
 
-// How one call of an RNN runs. What is not given is as in the RNN's own options.
-template <class Carry>
-struct RNNCall {
-  std::optional<Tensor> seq_lengths = {};   // integers [*batch] in [0, time]; by default all steps are valid
-  std::optional<Carry> initial_carry = {};  // by default the cell's own
-  std::optional<bool> time_major = {};
-  std::optional<bool> reverse = {};
-  std::optional<bool> keep_order = {};
-  std::optional<PaddingOutput> padding_output = {};
-};
-
 // A cell with the way it is run over sequences: the layer of a network. Paths: `cell/...`.
 template <Cell C>
 struct RNN {
@@ -60,17 +49,16 @@ struct RNN {
   explicit RNN(C rnn_cell, RNNOptions rnn_options = {}) : cell(std::move(rnn_cell)), options(rnn_options) {}
 
   // All outputs, [*batch, time, hidden] or time-major.
-  [[nodiscard]] Tensor operator()(const Tensor& x, const RNNCall<Carry>& call = {}) { return scan(x, call).y; }
+  [[nodiscard]] Tensor operator()(const Tensor& x, const ScanOptions<Carry>& call = {}) { return scan(x, call).y; }
 
   // The carry after the last valid step, and all outputs. Errors are those of recurrent::scan.
-  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const RNNCall<Carry>& call = {}) {
-    return recurrent::scan(cell, x,
-                           {.seq_lengths = call.seq_lengths,
-                            .initial_carry = call.initial_carry,
-                            .time_major = call.time_major.value_or(options.time_major),
-                            .reverse = call.reverse.value_or(options.reverse),
-                            .keep_order = call.keep_order.value_or(options.keep_order),
-                            .padding_output = call.padding_output.value_or(options.padding_output)});
+  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions<Carry>& call = {}) {
+    ScanOptions<Carry> full = call;
+    full.time_major = call.time_major.value_or(options.time_major);
+    full.reverse = call.reverse.value_or(options.reverse);
+    full.keep_order = call.keep_order.value_or(options.keep_order);
+    full.padding_output = call.padding_output.value_or(options.padding_output);
+    return recurrent::scan(cell, x, full);
   }
 
   STRATA_FIELDS(cell, options)

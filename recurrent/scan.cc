@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/scan.h"
 
-#include <algorithm>
 #include <vector>
 
-#include "strata/tensor/compare.h"
 #include "strata/tensor/error.h"
-#include "strata/tensor/index.h"
 
 namespace strata::recurrent::internal {
 namespace {
@@ -57,19 +54,13 @@ void throw_no_initial_carry() {
 
 void block_carry_gradient(const std::string&, Tensor& value) { value = block_zero_gradient(value); }
 
-bool all_true(const Tensor& flags) {
-  const std::span<const bool> values = flags.data<bool>();
-  return std::all_of(values.begin(), values.end(), [](bool flag) { return flag; });
-}
-
 Tensor fill_padding(const Tensor& y, const Tensor& lengths, PaddingOutput output) {
-  const Index time = y.size(0);
-  std::vector<Tensor> steps;
-  for (Index t = 0; t < time; ++t) {
-    const Tensor before = t > 0 && output == PaddingOutput::repeat_last ? steps.back() : zeros_like(y[t]);
-    steps.push_back(select_rows(rows_longer_than(lengths, t), y[t], before));
+  std::vector<Tensor> steps = steps_of(y);
+  for (std::size_t t = 0; t < steps.size(); ++t) {
+    const Tensor before = t > 0 && output == PaddingOutput::repeat_last ? steps[t - 1] : zeros_like(steps[t]);
+    steps[t] = select_rows(rows_longer_than(lengths, static_cast<Index>(t)), steps[t], before);
   }
-  return time == 0 ? y : stack(steps, 0);
+  return steps.empty() ? y : stack(steps, 0);
 }
 
 }  // namespace strata::recurrent::internal

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "strata/recurrent/cell.h"
+#include "strata/recurrent/internal/row_masks.h"
 #include "strata/recurrent/sequence.h"
 #include "strata/state/internal/clone.h"
 #include "strata/tensor/create.h"
@@ -12,22 +13,16 @@
 
 namespace strata::recurrent {
 
-// What the outputs behind a sequence's last valid step are.
-enum class PaddingOutput {
-  keep,         // what the cell makes of the padding, as in Flax
-  zero,         // zero, as in PyTorch and ONNX
-  repeat_last,  // the output of the last valid step, as in Keras; zero in a sequence of length 0
-};
-
 // How one call runs a cell over a sequence.
 template <class Carry>
 struct ScanOptions {
   std::optional<Tensor> seq_lengths = {};   // integers [*batch] in [0, time]; by default all steps are valid
   std::optional<Carry> initial_carry = {};  // by default the cell's own
-  bool time_major = false;  // x and y are [time, *batch, *features] instead of [*batch, time, *features]
-  bool reverse = false;     // from the last valid step to the first; y in the order of processing
-  bool keep_order = false;  // with reverse: y in the order of the input
-  PaddingOutput padding_output = PaddingOutput::keep;
+  // What follows is as the RNN says where a call leaves it out, and without an RNN false or `keep`.
+  std::optional<bool> time_major = {};  // x and y are [time, *batch, *features] instead of [*batch, time, *features]
+  std::optional<bool> reverse = {};     // from the last valid step to the first; y in the order of processing
+  std::optional<bool> keep_order = {};  // with reverse: y in the order of the input
+  std::optional<PaddingOutput> padding_output = {};
 };
 
 // The carry after each sequence's last valid step (the initial carry where the length is 0), and all outputs.
@@ -78,15 +73,26 @@ struct ScanStart {
   SequenceAxes axes;
   std::optional<Tensor> lengths;  // int64 [*batch]
   Carry carry;
+  bool time_major;
+  bool reverse;
+  bool keep_order;
+  PaddingOutput padding_output;
 };
 
 // Everything that can be known to be wrong before the cell runs throws here.
 template <Cell C>
 ScanStart<typename C::Carry> begin_scan(const C& cell, const Tensor& x, const ScanOptions<typename C::Carry>& options) {
-  const SequenceAxes axes = sequence_axes(x, C::num_feature_axes, options.time_major);
+  const bool time_major = options.time_major.value_or(false);
+  const SequenceAxes axes = sequence_axes(x, C::num_feature_axes, time_major);
   std::optional<Tensor> lengths;
   if (options.seq_lengths) lengths = checked_lengths(*options.seq_lengths, axes.batch, axes.time, "scan");
-  return {axes, std::move(lengths), starting_carry(cell, axes.step, options.initial_carry)};
+  return {axes,
+          std::move(lengths),
+          starting_carry(cell, axes.step, options.initial_carry),
+          time_major,
+          options.reverse.value_or(false),
+          options.keep_order.value_or(false),
+          options.padding_output.value_or(PaddingOutput::keep)};
 }
 
 // Runs a cell for one step.
@@ -113,10 +119,43 @@ decltype(auto) aside(C& cell) {
 // Lets a gradient of nothing but zeros end at a part of a carry.
 void block_carry_gradient(const std::string& part, Tensor& value);
 
-[[nodiscard]] bool all_true(const Tensor& flags);
-
 // Outputs behind the last valid step, filled as asked; the others as they are. y is time-major.
 Tensor fill_padding(const Tensor& y, const Tensor& lengths, PaddingOutput output);
+
+// One step over padding, for the outputs there. Rows where it meets invalid numbers go a way of their own, so that
+// these reach a gradient only if the loss looks at such a row.
+template <Cell C>
+Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carry, const Tensor& x,
+                                          const Shape& batch) {
+  using Carry = typename C::Carry;
+  const auto run = [&](const Carry& from, const Tensor& input) {
+    auto&& cell_aside = aside(cell);
+    return cell_aside(from, input);
+  };
+  Step<Carry> step = run(carry, x);
+  Tensor sound = ones(batch, DType::boolean);
+  const auto clear = [&](const std::string&, const Tensor& part) { clear_invalid_rows(part, sound); };
+  clear("", x);
+  clear("", step.y);
+  for_each_tensor(clear, "", carry);
+  for_each_tensor(clear, "", std::as_const(step.carry));
+  if (!all_true(sound)) {
+    Carry sound_carry = carry;
+    const auto keep_sound = [&](const std::string&, Tensor& part) {
+      part = select_rows(sound, part, zeros_like(part));
+    };
+    for_each_tensor(keep_sound, "", sound_carry);
+    Step<Carry> sound_step = run(sound_carry, select_rows(sound, x, zeros_like(x)));
+    const auto join = [&](const std::string&, Tensor& part, const Tensor& sound_part) {
+      part = select_rows(sound, sound_part, block_zero_gradient(part));
+    };
+    join("", step.y, sound_step.y);
+    for_each_tensor(join, "", step.carry, std::as_const(sound_step.carry));
+  }
+  step.y = block_zero_gradient(step.y);
+  for_each_tensor(block_carry_gradient, "", step.carry);
+  return step;
+}
 
 // Runs any cell, one step after the other, by operations on tensors: the meaning of a scan.
 //
@@ -126,15 +165,18 @@ Tensor fill_padding(const Tensor& y, const Tensor& lengths, PaddingOutput output
 template <Cell C>
 ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const ScanOptions<typename C::Carry>& options) {
   using Carry = typename C::Carry;
-  auto [axes, lengths, carry] = begin_scan(cell, x, options);
+  ScanStart<Carry> start = begin_scan(cell, x, options);
+  const auto& [axes, lengths, carry_before, time_major, reverse, keep_order, padding_output] = start;
+  Carry carry = carry_before;
   const FlipOptions flip{.num_batch_dims = axes.batch.rank(), .time_major = true};
-  Tensor steps = move_axis(x, axes.time_axis, 0);
-  if (options.reverse) steps = flip_sequences(steps, lengths, flip);
+  Tensor time_first = move_axis(x, axes.time_axis, 0);
+  if (reverse) time_first = flip_sequences(time_first, lengths, flip);
+  const std::vector<Tensor> steps = steps_of(time_first);
   Carry selected = carry;
   Carry padded = carry;
   std::vector<Tensor> outputs;
   for (Index t = 0; t < axes.time; ++t) {
-    const Tensor x_t = steps[t];
+    const Tensor& x_t = steps[static_cast<std::size_t>(t)];
     if (!lengths) {
       Step<Carry> step = checked_step(cell, carry, x_t, axes.batch);
       carry = std::move(step.carry);
@@ -143,9 +185,8 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     }
     const Tensor valid = rows_longer_than(*lengths, t);
     std::optional<Step<Carry>> over_padding;
-    if (options.padding_output == PaddingOutput::keep && !all_true(valid)) {
-      auto&& cell_aside = aside(cell);
-      over_padding = cell_aside(std::as_const(padded), x_t);
+    if (padding_output == PaddingOutput::keep && !all_true(valid)) {
+      over_padding = step_over_padding(cell, std::as_const(padded), x_t, axes.batch);
     }
     Step<Carry> step = checked_step(cell, carry, select_rows(valid, x_t, zeros_like(x_t)), axes.batch);
     carry = std::move(step.carry);
@@ -154,9 +195,8 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     };
     for_each_tensor(select, "", selected, std::as_const(carry));
     if (over_padding) {
-      step.y = select_rows(valid, step.y, block_zero_gradient(over_padding->y));
+      step.y = select_rows(valid, step.y, over_padding->y);
       padded = std::move(over_padding->carry);
-      for_each_tensor(block_carry_gradient, "", padded);
     }
     for_each_tensor(select, "", padded, std::as_const(carry));
     outputs.push_back(std::move(step.y));
@@ -166,8 +206,8 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     outputs.push_back(cell_aside(std::as_const(carry), zeros(axes.step, x.dtype())).y);
   }
   Tensor y = stack(outputs, 0).slice(0, axes.time);
-  if (lengths && options.padding_output != PaddingOutput::keep) y = fill_padding(y, *lengths, options.padding_output);
-  if (options.reverse && options.keep_order) y = flip_sequences(y, lengths, flip);
+  if (lengths && padding_output != PaddingOutput::keep) y = fill_padding(y, *lengths, padding_output);
+  if (reverse && keep_order) y = flip_sequences(y, lengths, flip);
   return {lengths ? std::move(selected) : std::move(carry), move_axis(y, 0, axes.time_axis)};
 }
 

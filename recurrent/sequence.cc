@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "strata/tensor/compare.h"
+#include "strata/recurrent/internal/row_masks.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 
@@ -65,43 +65,4 @@ Tensor flip_sequences(const Tensor& x, const std::optional<Tensor>& lengths, Fli
   return x.size() == 0 ? x : flip_rows(x, row_lengths, steps);
 }
 
-namespace internal {
-
-Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, const char* operation) {
-  if (!is_integer(lengths.dtype())) {
-    throw DTypeError("[" + std::string(operation) + "] lengths must be integers, got " + describe(lengths) + ".");
-  }
-  if (lengths.shape() != batch) {
-    throw ShapeError("[" + std::string(operation) + "] lengths have shape " + to_string(lengths.shape()) +
-                     ", the batch axes " + to_string(batch) + ".");
-  }
-  Tensor result = lengths.astype(DType::int64);
-  for (const Index length : result.data<Index>()) {
-    if (length < 0 || length > time) {
-      throw ValueError("[" + std::string(operation) + "] length " + std::to_string(length) + " is not in [0, " +
-                       std::to_string(time) + "], the number of steps.");
-    }
-  }
-  return result;
-}
-
-Tensor block_zero_gradient(const Tensor& x) {
-  return differentiable(stop_gradient(x), {x}, [](const Tensor& dy) {
-    const bool matters = dispatch(dy.dtype(), [&]<class T>(T) {
-      const auto elements = dy.data<T>();
-      return std::any_of(elements.begin(), elements.end(), [](T e) { return convert_element<bool>(e); });
-    });
-    return std::vector<Cotangent>{matters ? Cotangent(dy) : Cotangent()};
-  });
-}
-
-Tensor rows_longer_than(const Tensor& lengths, Index t) { return lengths > t; }
-
-Tensor select_rows(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  std::vector<Index> sizes(condition.shape().begin(), condition.shape().end());
-  sizes.resize(static_cast<std::size_t>(a.rank()), 1);
-  return where(condition.reshape(Shape(sizes)), a, b);
-}
-
-}  // namespace internal
 }  // namespace strata::recurrent

@@ -7,6 +7,13 @@
 
 namespace strata::recurrent {
 
+// What the outputs behind a sequence's last valid step are.
+enum class PaddingOutput {
+  keep,         // what the cell makes of the padding, as in Flax
+  zero,         // zero, as in PyTorch and ONNX
+  repeat_last,  // the output of the last valid step, as in Keras; zero in a sequence of length 0
+};
+
 struct FlipOptions {
   int num_batch_dims = 1;   // how many leading axes are batch axes; they are [*batch] of the lengths
   bool time_major = false;  // the time axis comes first, before the batch axes
@@ -22,20 +29,4 @@ struct FlipOptions {
 [[nodiscard]] Tensor flip_sequences(const Tensor& x, const std::optional<Tensor>& lengths = {},
                                     FlipOptions options = {});
 
-namespace internal {
-
-// Lengths as int64 of shape `batch`, checked. Throws as flip_sequences does; errors start with `[operation]`.
-Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, const char* operation);
-
-// x as it is, except that a gradient of nothing but zeros ends here: what was computed from invalid input (NaN in
-// padding) and did not matter to the loss cannot spoil gradients through 0 * NaN.
-Tensor block_zero_gradient(const Tensor& x);
-
-// bool [*batch]: rows with more than t valid steps.
-Tensor rows_longer_than(const Tensor& lengths, Index t);
-
-// Where the condition [*batch] holds a, elsewhere b, both of shape [*batch, *features].
-Tensor select_rows(const Tensor& condition, const Tensor& a, const Tensor& b);
-
-}  // namespace internal
 }  // namespace strata::recurrent

@@ -6,18 +6,9 @@
 #include "strata/tensor/create.h"
 
 namespace strata::recurrent {
-namespace {
-
-Index checked(Index in_features, Index hidden_features) {
-  internal::check_sizes("SimpleCell", in_features, hidden_features);
-  return hidden_features;
-}
-
-}  // namespace
-
 SimpleCell::SimpleCell(Index in_features, Index hidden_features, Rngs& rngs, const SimpleCellOptions& cell_options)
-    : dense_h{checked(in_features, hidden_features),
-              hidden_features,
+    : dense_h{hidden_features,
+              internal::gate_columns("SimpleCell", in_features, hidden_features, 1),
               rngs,
               {.use_bias = false,
                .kernel_init = cell_options.recurrent_kernel_init,
@@ -30,7 +21,9 @@ SimpleCell::SimpleCell(Index in_features, Index hidden_features, Rngs& rngs, con
                .bias_init = cell_options.bias_init,
                .dtype = cell_options.dtype,
                .param_dtype = cell_options.param_dtype}},
-      options(cell_options) {}
+      options(cell_options) {
+  internal::check_functions("SimpleCell", {options.activation});
+}
 
 Step<HiddenCarry> SimpleCell::operator()(const Carry& carry, const Tensor& x) const {
   internal::check_input("SimpleCell", x, dense_i.kernel.value().size(0));

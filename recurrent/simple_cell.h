@@ -3,7 +3,12 @@
 
 #include <optional>
 
-#include "strata/recurrent/gru_cell.h"
+#include "strata/nn/initializers.h"
+#include "strata/nn/linear.h"
+#include "strata/recurrent/carry.h"
+#include "strata/recurrent/cell.h"
+#include "strata/recurrent/internal/fused.h"
+#include "strata/state/rngs.h"
 
 namespace strata::recurrent {
 
@@ -26,7 +31,8 @@ struct SimpleCell {
   static constexpr int num_feature_axes = 1;
 
   // dense_i has a kernel [in_features, hidden_features] and a bias; dense_h a kernel [hidden_features,
-  // hidden_features]. Both draw from the stream `params`, dense_h first. Throws ShapeError if a size is not positive.
+  // hidden_features]. Both draw from the stream `params`, dense_h first. Throws ShapeError if a size is not
+  // positive or too large, ValueError if the function is null.
   SimpleCell(Index in_features, Index hidden_features, Rngs& rngs, const SimpleCellOptions& cell_options = {});
 
   // One step. x is [*batch, in_features]; returns the new carry and its h.

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/internal/cell_checks.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "strata/tensor/error.h"
 
 namespace strata::recurrent::internal {
 
-void check_sizes(const char* cell, Index in_features, Index hidden_features) {
-  if (in_features > 0 && hidden_features > 0) return;
-  throw ShapeError("[" + std::string(cell) + "] sizes must be positive: in_features " + std::to_string(in_features) +
-                   ", hidden_features " + std::to_string(hidden_features) + ".");
+Index gate_columns(const char* cell, Index in_features, Index hidden_features, Index gates) {
+  const auto complain = [&](const char* what) {
+    throw ShapeError("[" + std::string(cell) + "] sizes must be " + what + ": in_features " +
+                     std::to_string(in_features) + ", hidden_features " + std::to_string(hidden_features) + ".");
+  };
+  if (in_features < 1 || hidden_features < 1) complain("positive");
+  constexpr Index most = std::numeric_limits<Index>::max() / 8;  // numbers whose bytes can be counted
+  if (hidden_features > most / gates || std::max(in_features, hidden_features) > most / gates / hidden_features) {
+    complain("smaller");
+  }
+  return gates * hidden_features;
+}
+
+void check_functions(const char* cell, std::initializer_list<Activation> functions) {
+  if (std::find(functions.begin(), functions.end(), nullptr) == functions.end()) return;
+  throw ValueError("[" + std::string(cell) + "] a function is null. Leave the option out for the standard one.");
 }
 
 void check_input(const char* cell, const Tensor& x, Index in_features) {

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <string>
 
+#include "strata/recurrent/cell.h"
 #include "strata/tensor/tensor.h"
 
 namespace strata::recurrent::internal {
 
-// Throws ShapeError unless both sizes are positive.
-void check_sizes(const char* cell, Index in_features, Index hidden_features);
+// gates * hidden_features, the columns of the kernels of a cell. Throws ShapeError unless both sizes are positive and
+// small enough that kernels of so many columns can be counted.
+Index gate_columns(const char* cell, Index in_features, Index hidden_features, Index gates);
+
+// Throws ValueError if one of a cell's functions is null.
+void check_functions(const char* cell, std::initializer_list<Activation> functions);
 
 // Throws ShapeError unless x is [*batch, in_features].
 void check_input(const char* cell, const Tensor& x, Index in_features);

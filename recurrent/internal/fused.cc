@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "strata/recurrent/internal/sequence.h"
-#include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 
@@ -55,15 +54,12 @@ SequenceView<T> view(T* data, const FusedCall& call, Index features) {
 }
 
 SequenceShape shape_of(const FusedCall& call) {
-  const Padding padding = call.padding_output == PaddingOutput::keep   ? Padding::compute
-                          : call.padding_output == PaddingOutput::zero ? Padding::zero
-                                                                       : Padding::repeat_last;
   return {.rows = call.axes.batch.num_elements(),
           .steps = call.axes.time,
           .lengths = call.lengths ? call.lengths->data<Index>().data() : nullptr,
           .reverse = call.reverse,
           .keep_order = call.keep_order,
-          .padding = padding};
+          .padding = call.padding_output};
 }
 
 template <class T>
@@ -88,6 +84,9 @@ struct Saved {
   bool x_tracked;
 };
 
+// Room for a gradient, every element of which will be written.
+Tensor uninitialized_like(const Tensor& x) { return Tensor::uninitialized(x.shape(), x.dtype()); }
+
 template <class T>
 std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> given) {
   const Index hidden = saved.cell.hidden;
@@ -102,20 +101,20 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   std::vector<Cotangent> result;
   Gradients<T> gradients;
   if (saved.x_tracked) {
-    result.push_back(zeros_like(call.x));
+    result.push_back(uninitialized_like(call.x));
     gradients.x = view(result.back()->template mutable_data<T>().data(), call, saved.cell.input);
   } else {
     result.emplace_back();
   }
-  result.push_back(zeros_like(call.h));
+  result.push_back(uninitialized_like(call.h));
   gradients.initial.h = rows_to_write<T>(result.back(), hidden);
   if (call.c) {
-    result.push_back(zeros_like(*call.c));
+    result.push_back(uninitialized_like(*call.c));
     gradients.initial.c = rows_to_write<T>(result.back(), hidden);
   }
   Pointers<T> pointers;
   for (const Tensor& tensor : saved.cell.tensors) {
-    result.push_back(zeros_like(tensor));
+    result.push_back(uninitialized_like(tensor));
     pointers.push_back(result.back()->template mutable_data<T>().data());
   }
   gradients.weights = gate_arrays(saved.cell, pointers);
@@ -201,6 +200,25 @@ FusedResult run_fused(const FusedCell& cell, const FusedCall& call) {
                      describe(call.x) + ".");
   }
   return call.x.dtype() == DType::float32 ? run<float>(cell, call) : run<double>(cell, call);
+}
+
+std::shared_ptr<const PackedWeights<float>> pack_for_streams(const std::optional<FusedCell>& cell) {
+  if (!cell) {
+    throw ValueError(
+        "[stream] the cell's options ask for steps of single tensor operations. Stream a cell with the standard "
+        "functions "
+        "and form.");
+  }
+  for (const Tensor& tensor : cell->tensors) {
+    if (tensor.dtype() == DType::float32 && cell->as_stored) continue;
+    throw DTypeError("[stream] a parameter is " + describe(tensor) +
+                     (cell->as_stored ? "" : " and is computed with in another type") +
+                     ". Give all parameters as float32, with `dtype` unset.");
+  }
+  auto weights =
+      std::make_shared<PackedWeights<float>>(CellShape{cell->kind, cell->input, cell->hidden, cell->residual});
+  pack(*weights, weights_of<float>(*cell));
+  return weights;
 }
 
 }  // namespace strata::recurrent::internal

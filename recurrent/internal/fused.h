@@ -3,6 +3,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,9 @@
 
 // Whole sequences of the standard cells as one operation on tensors, with its own backward pass.
 namespace strata::recurrent::internal {
+
+template <class T>
+struct PackedWeights;
 
 // Where one gate's weights are: columns [column, column + hidden) of the tensor number `tensor`; -1 if there are none.
 struct GateSource {
@@ -70,6 +74,9 @@ struct FusedResult {
 // Throws ShapeError if x's features are not the cell's input. Differentiable in x, carry and weights.
 [[nodiscard]] FusedResult run_fused(const FusedCell& cell, const FusedCall& call);
 
+// The weights of such a cell, packed. Throws ValueError if there is none, DTypeError unless they are all float32.
+[[nodiscard]] std::shared_ptr<const PackedWeights<float>> pack_for_streams(const std::optional<FusedCell>& cell);
+
 // A cell that can be run as one operation; `fused` is empty if its options ask for something the operation cannot do.
 template <class C>
 concept FusableCell = requires(const C& cell) {
@@ -87,10 +94,10 @@ ScanResult<typename C::Carry> scan_fused(const C& cell, const FusedCell& fused, 
                  .c = {},
                  .lengths = std::move(start.lengths),
                  .axes = start.axes,
-                 .time_major = options.time_major,
-                 .reverse = options.reverse,
-                 .keep_order = options.keep_order,
-                 .padding_output = options.padding_output};
+                 .time_major = start.time_major,
+                 .reverse = start.reverse,
+                 .keep_order = start.keep_order,
+                 .padding_output = start.padding_output};
   if constexpr (has_memory) call.c = start.carry.c;
   FusedResult result = run_fused(fused, call);
   if constexpr (has_memory) {

@@ -27,8 +27,10 @@ void for_parts(Index count, Index size, const F& pack_range) {
 template <class T>
 PackedWeights<T>::PackedWeights(const CellShape& cell)
     : shape(cell),
-      kernels(&kernels_for<T>(cell.kind)),
-      lanes(kernels->lanes),
+      cell_layout(&layout_of(cell.kind)),
+      forward(&forward_kernels<T>(cell.kind)),
+      backward(&backward_kernels<T>(cell.kind)),
+      lanes(forward->lanes),
       blocks((cell.hidden + lanes - 1) / lanes),
       state_stride(blocks * lanes) {
   constexpr Index line = Index{64} / static_cast<Index>(sizeof(T));
@@ -44,7 +46,7 @@ void pack(PackedWeights<T>& packed, const GateArrays<const T>& weights) {
   packed.recurrent.resize(packed.shape.hidden * layout.gates * padded);
   packed.bias.resize(layout.slots * padded);
   for_parts(packed.blocks, packed.input.size() + packed.recurrent.size(),
-            [&](Index begin, Index end) { packed.kernels->pack(packed, weights, begin, end); });
+            [&](Index begin, Index end) { packed.backward->pack(packed, weights, begin, end); });
 }
 
 template <class T>
@@ -54,7 +56,7 @@ void pack_transposed(PackedWeights<T>& packed, const GateArrays<const T>& weight
     panels.resize(round_up(rows, packed.lanes) * depth);
     const Index group = 4 * packed.lanes;
     for_parts((rows + group - 1) / group, panels.size(),
-              [&](Index begin, Index end) { packed.kernels->pack_transposed(packed, weights, side, begin, end); });
+              [&](Index begin, Index end) { packed.backward->pack_transposed(packed, weights, side, begin, end); });
   };
   pack_side(packed.transposed_input, Side::input, packed.shape.input);
   pack_side(packed.transposed_recurrent, Side::recurrent, packed.shape.hidden);

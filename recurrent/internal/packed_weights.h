@@ -36,7 +36,9 @@ struct CellShape {
 };
 
 template <class T>
-struct Kernels;
+struct ForwardKernels;
+template <class T>
+struct BackwardKernels;
 
 // Weights in the order in which the kernels of one instruction set read them. With N lanes, hidden units come in blocks
 // of N, the last one filled with zeros:
@@ -52,10 +54,12 @@ template <class T>
 struct PackedWeights {
   explicit PackedWeights(const CellShape& cell);
 
-  [[nodiscard]] const CellLayout& layout() const noexcept { return layout_of(shape.kind); }
+  [[nodiscard]] const CellLayout& layout() const noexcept { return *cell_layout; }
 
   CellShape shape;
-  const Kernels<T>* kernels;
+  const CellLayout* cell_layout;
+  const ForwardKernels<T>* forward;
+  const BackwardKernels<T>* backward;
   Index lanes;
   Index blocks;
   Index state_stride;  // between rows of states: the padded hidden size, plus a cache line where rows would share cache

@@ -2,7 +2,7 @@
 
 // From the public layout of the weights to panels.
 
-#include "strata/recurrent/internal/cells-inl.h"
+#include "strata/recurrent/internal/product-inl.h"
 
 #if defined(STRATA_RECURRENT_INTERNAL_PACKING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STRATA_RECURRENT_INTERNAL_PACKING_INL_H_
@@ -18,17 +18,17 @@ namespace strata::recurrent::internal::HWY_NAMESPACE {
 
 // The panels of one side, blocks [block_begin, block_end). Some rows of the kernels at a time, so that what lies beside
 // a block's columns is still in the cache for the next block.
-template <class Cell, class T>
-void pack_panels(const std::array<Matrix<const T>, 4>& kernels, const std::array<int, 4>& gates, Index depth,
-                 Index hidden, Index block_begin, Index block_end, T* panels) {
+template <class T>
+void pack_panels(const std::array<Matrix<const T>, 4>& kernels, const std::array<int, 4>& order, Index gates,
+                 Index depth, Index hidden, Index block_begin, Index block_end, T* panels) {
   constexpr Index rows_at_once = 4;
-  constexpr Index panel_step = Cell::layout.gates * lanes<T>;
+  const Index panel_step = gates * lanes<T>;
   for (Index first = 0; first < depth; first += rows_at_once) {
     const Index last = std::min(first + rows_at_once, depth);
     for (Index b = block_begin; b < block_end; ++b) {
       const Index columns = hidden - b * lanes<T>;
-      for (int g = 0; g < Cell::layout.gates; ++g) {
-        const Matrix<const T>& kernel = kernels[static_cast<std::size_t>(gates[static_cast<std::size_t>(g)])];
+      for (Index g = 0; g < gates; ++g) {
+        const Matrix<const T>& kernel = kernels[static_cast<std::size_t>(order[static_cast<std::size_t>(g)])];
         const T* from = kernel.data + first * kernel.stride + b * lanes<T>;
         T* to = panels + (b * depth + first) * panel_step + g * lanes<T>;
         for (Index k = first; k < last; ++k, from += kernel.stride, to += panel_step) {
@@ -48,10 +48,9 @@ void add_residual(PackedWeights<T>& packed, Index block_begin, Index block_end) 
   }
 }
 
-template <class Cell, class T>
-void pack_bias(const GateArrays<const T>& weights, Index column, Index columns, T* bias) {
+template <class T>
+void pack_bias(const CellLayout& layout, const GateArrays<const T>& weights, Index column, Index columns, T* bias) {
   const Tag<T> d;
-  constexpr CellLayout layout = Cell::layout;
   std::fill_n(bias, layout.slots * lanes<T>, T{0});
   const auto add = [&](const T* from, int slot) HWY_ATTR {
     if (from == nullptr) return;
@@ -65,18 +64,18 @@ void pack_bias(const GateArrays<const T>& weights, Index column, Index columns, 
   }
 }
 
-template <class Cell, class T>
+template <class T>
 void pack_blocks(PackedWeights<T>& packed, const GateArrays<const T>& weights, Index block_begin, Index block_end) {
-  constexpr CellLayout layout = Cell::layout;
+  const CellLayout& layout = packed.layout();
   const CellShape& shape = packed.shape;
-  pack_panels<Cell>(weights.input, layout.input_gate, shape.input, shape.hidden, block_begin, block_end,
-                    packed.input.data());
-  pack_panels<Cell>(weights.recurrent, layout.recurrent_gate, shape.hidden, shape.hidden, block_begin, block_end,
-                    packed.recurrent.data());
+  pack_panels(weights.input, layout.input_gate, layout.gates, shape.input, shape.hidden, block_begin, block_end,
+              packed.input.data());
+  pack_panels(weights.recurrent, layout.recurrent_gate, layout.gates, shape.hidden, shape.hidden, block_begin,
+              block_end, packed.recurrent.data());
   if (shape.residual) add_residual(packed, block_begin, block_end);
   for (Index b = block_begin; b < block_end; ++b) {
-    pack_bias<Cell>(weights, b * lanes<T>, shape.hidden - b * lanes<T>,
-                    packed.bias.data() + b * layout.slots * lanes<T>);
+    pack_bias(layout, weights, b * lanes<T>, shape.hidden - b * lanes<T>,
+              packed.bias.data() + b * layout.slots * lanes<T>);
   }
 }
 
@@ -138,10 +137,10 @@ HWY_INLINE void transpose(const T* from, Index from_stride, Index num_rows, Inde
 }
 
 // The groups [group_begin, group_end) of transposed panels of one side: the kernels' rows become columns.
-template <class Cell, class T>
+template <class T>
 void pack_transposed_groups(PackedWeights<T>& packed, const GateArrays<const T>& weights, Side side, Index group_begin,
                             Index group_end) {
-  constexpr CellLayout layout = Cell::layout;
+  const CellLayout& layout = packed.layout();
   const bool is_input = side == Side::input;
   const auto& kernels = is_input ? weights.input : weights.recurrent;
   const auto& gates = is_input ? layout.input_gate : layout.recurrent_gate;

@@ -58,6 +58,18 @@ HWY_INLINE void load_sums(Sums<T, num_panels, num_rows, num_slots>& sums, const 
   }
 }
 
+template <class T, int num_panels, int num_rows, int num_slots>
+HWY_INLINE void clear_sums(Sums<T, num_panels, num_rows, num_slots>& sums) {
+  HWY_UNROLL(8)
+  for (int p = 0; p < num_panels; ++p) {
+    HWY_UNROLL(8)
+    for (int r = 0; r < num_rows; ++r) {
+      HWY_UNROLL(4)
+      for (int s = 0; s < num_slots; ++s) sums[p][r][s] = hn::Zero(Tag<T>());
+    }
+  }
+}
+
 template <class T, int num_panels, int num_rows, int num_slots, class To>
 HWY_INLINE void store_sums(const Sums<T, num_panels, num_rows, num_slots>& sums, const To& to) {
   HWY_UNROLL(8)

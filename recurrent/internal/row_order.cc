@@ -25,10 +25,10 @@ RowOrder::RowOrder(const SequenceShape& shape)
     while (rows_left > 0 && length(rows_left - 1) <= t) --rows_left;
     longer_[static_cast<std::size_t>(t)] = rows_left;
   }
-  const Index count = padding_ == Padding::compute || rows_ == 0 ? steps_ : length(0);
+  const Index count = padding_ == PaddingOutput::keep || rows_ == 0 ? steps_ : length(0);
   offsets_.resize(static_cast<std::size_t>(count) + 1);
   for (Index t = 0; t < count; ++t) {
-    offsets_[static_cast<std::size_t>(t) + 1] = offset(t) + (padding_ == Padding::compute ? rows_ : longer(t));
+    offsets_[static_cast<std::size_t>(t) + 1] = offset(t) + (padding_ == PaddingOutput::keep ? rows_ : longer(t));
   }
 }
 

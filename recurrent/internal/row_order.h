@@ -4,23 +4,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "strata/recurrent/sequence.h"
 #include "strata/tensor/shape.h"
 
 namespace strata::recurrent::internal {
 
-// What becomes of y behind a row's last valid step: the cell runs on over the padding, or it stops and y is zero there
-// or keeps the row's last value (zero in a row of length 0).
-enum class Padding { compute, zero, repeat_last };
-
 // `lengths` holds `rows` numbers in [0, steps], or is null: all rows are full. `reverse` runs each row from its last
-// valid step to its first; y is then in the order of processing, or with `keep_order` in that of the input.
+// valid step to its first; y is then in the order of processing, or with `keep_order` in that of the input. Over
+// padding the cell runs only if its outputs are kept.
 struct SequenceShape {
   Index rows = 0;
   Index steps = 0;
   const std::int64_t* lengths = nullptr;
   bool reverse = false;
   bool keep_order = false;
-  Padding padding = Padding::compute;
+  PaddingOutput padding = PaddingOutput::keep;
 };
 
 // The order in which a sequence is processed. Rows are sorted by length, longest first, so that the rows that take part
@@ -33,7 +31,7 @@ class RowOrder {
 
   [[nodiscard]] Index rows() const noexcept { return rows_; }
   [[nodiscard]] Index steps() const noexcept { return steps_; }  // as given, padding included
-  [[nodiscard]] Padding padding() const noexcept { return padding_; }
+  [[nodiscard]] PaddingOutput padding() const noexcept { return padding_; }
   [[nodiscard]] Index pairs() const noexcept { return offsets_.back(); }
 
   // The caller's number of row j, and how many of its steps are valid.
@@ -41,7 +39,7 @@ class RowOrder {
   [[nodiscard]] Index length(Index j) const noexcept { return length_[static_cast<std::size_t>(j)]; }
 
   // Steps that are processed for row j, and for any row.
-  [[nodiscard]] Index processed(Index j) const noexcept { return padding_ == Padding::compute ? steps_ : length(j); }
+  [[nodiscard]] Index processed(Index j) const noexcept { return padding_ == PaddingOutput::keep ? steps_ : length(j); }
   [[nodiscard]] Index processed_steps() const noexcept { return static_cast<Index>(offsets_.size()) - 1; }
 
   // The number of the pair (row 0, step t), and of rows that are processed at step t.
@@ -65,7 +63,7 @@ class RowOrder {
   Index steps_ = 0;
   bool reverse_ = false;
   bool keep_order_ = false;
-  Padding padding_ = Padding::compute;
+  PaddingOutput padding_ = PaddingOutput::keep;
   std::vector<Index> row_;
   std::vector<Index> length_;
   std::vector<Index> longer_;      // steps + 1

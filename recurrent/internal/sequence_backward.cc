@@ -20,7 +20,7 @@ std::vector<Index> live_steps(const RowOrder& order, Index hidden, const Sequenc
   std::vector<Index> live(static_cast<std::size_t>(order.rows()));
   for (Index j = 0; j < order.rows(); ++j) {
     Index steps = order.length(j);
-    if (order.padding() == Padding::compute && dy.data != nullptr) {
+    if (order.padding() == PaddingOutput::keep && dy.data != nullptr) {
       const auto is_zero = [&](Index t) {
         const T* from = dy.data + order.row(j) * dy.row_stride + order.output_step(j, t) * dy.step_stride;
         return std::all_of(from, from + hidden, [](T v) { return v == T{0}; });
@@ -47,6 +47,149 @@ bool any_wanted(const std::array<Matrix<T>, 4>& kernels) {
   return std::any_of(kernels.begin(), kernels.end(), [](const auto& k) { return k.data != nullptr; });
 }
 
+// Adds the cotangents that enter where row j ends: those of the final carry, and of the outputs that repeat its last
+// one.
+template <class T>
+void enter_final_cotangents(const BackwardChunk<T>& chunk, Index j) {
+  const RowOrder& order = chunk.tape.order;
+  const Index hidden = chunk.weights.shape.hidden;
+  const auto add = [&](const T* from, T* to) {
+    for (Index u = 0; u < hidden; ++u) to[u] += from[u];
+  };
+  const auto& [h, c] = chunk.cotangents.carry;
+  const Index row = order.row(j);
+  T* const dh = chunk.state_gradient + j * chunk.weights.state_stride;
+  if (h.data != nullptr) add(h.data + row * h.stride, dh);
+  if (chunk.weights.layout().has_memory && c.data != nullptr) {
+    add(c.data + row * c.stride, chunk.memory_gradient + j * chunk.weights.state_stride);
+  }
+  const auto& y = chunk.cotangents.y;
+  if (order.padding() != PaddingOutput::repeat_last || y.data == nullptr || order.length(j) == 0) return;
+  for (Index t = order.length(j); t < order.steps(); ++t) {
+    add(y.data + row * y.row_stride + order.output_step(j, t) * y.step_stride, dh);
+  }
+}
+
+// The gate gradients of one side, from pair `pair` of the chunk on.
+template <class T>
+GateRows<T> gate_rows(const BackwardChunk<T>& chunk, Side side, Index pair) {
+  const CellLayout& layout = chunk.weights.layout();
+  const Index lanes = chunk.weights.lanes;
+  const Index pair_stride = layout.slots * lanes;
+  const int slot = side == Side::input ? layout.input_begin : layout.recurrent_begin;
+  return {chunk.gates + pair * pair_stride + slot * lanes, chunk.capacity * pair_stride, pair_stride,
+          chunk.weights.blocks, layout.gates * lanes};
+}
+
+// The gradients of the pre-activations of the rows [row_begin, row_end), step by step.
+template <class T>
+void backward_rows(const BackwardChunk<T>& chunk, Index row_begin, Index row_end) {
+  const RowOrder& order = chunk.tape.order;
+  const PackedWeights<T>& weights = chunk.weights;
+  const auto& y = chunk.cotangents.y;
+  const bool initial_wanted = chunk.gradients.initial.h.data != nullptr || chunk.gradients.initial.c.data != nullptr;
+  std::vector<const T*> dy(static_cast<std::size_t>(row_end));
+  for (Index t = chunk.end - 1; t >= chunk.begin; --t) {
+    const Index last_ending = std::min(order.longer(t), row_end);
+    for (Index j = std::max(order.longer(t + 1), row_begin); j < last_ending; ++j) enter_final_cotangents(chunk, j);
+    const Index live_end = std::min(chunk.live_rows(t), row_end);
+    if (live_end <= row_begin) continue;
+    for (Index j = row_begin; j < live_end && y.data != nullptr; ++j) {
+      dy[static_cast<std::size_t>(j)] = y.data + order.row(j) * y.row_stride + order.output_step(j, t) * y.step_stride;
+    }
+    weights.backward->retreat({chunk, t, row_begin, live_end, dy.data()});
+    if (t == 0 && !initial_wanted) continue;
+    weights.backward->transposed_product({gate_rows(chunk, Side::recurrent, chunk.offsets[t - chunk.begin] + row_begin),
+                                          live_end - row_begin, weights.transposed_recurrent.data(),
+                                          weights.shape.hidden, chunk.state_gradient + row_begin * weights.state_stride,
+                                          weights.state_stride});
+  }
+}
+
+// Columns of the input's gradient that are computed at a time, before they go where the caller keeps them.
+constexpr Index input_gradient_vectors = 16;
+
+template <class T>
+void input_gradient(const BackwardChunk<T>& chunk, Index pair_begin, Index pair_end) {
+  const PackedWeights<T>& weights = chunk.weights;
+  const Index inputs = weights.shape.input;
+  const Index lanes = weights.lanes;
+  const Index width = std::min(input_gradient_vectors, (inputs + lanes - 1) / lanes) * lanes;
+  const GateRows<T> gates = gate_rows(chunk, Side::input, pair_begin);
+  AlignedArray<T> result((pair_end - pair_begin) * width);
+  for (Index first = 0; first < inputs; first += width) {
+    const Index columns = std::min(width, inputs - first);
+    result.fill_zero();
+    weights.backward->transposed_product({gates, pair_end - pair_begin,
+                                          weights.transposed_input.data() + first * gates.blocks * gates.run, columns,
+                                          result.data(), width});
+    for (Index q = pair_begin; q < pair_end; ++q) {
+      std::copy_n(result.data() + (q - pair_begin) * width, columns, chunk.x_gradient[q] + first);
+    }
+  }
+}
+
+// Copies the columns [begin, end) of `count` rows side by side, `stride` apart; null rows count as zero.
+template <class T>
+void gather_rows(const T* const* rows, Index count, Index begin, Index end, Index stride, T* to) {
+  for (Index q = 0; q < count; ++q, to += stride) {
+    if (rows[q] == nullptr) {
+      std::fill_n(to, end - begin, T{0});
+    } else {
+      std::copy(rows[q] + begin, rows[q] + end, to);
+    }
+  }
+}
+
+// Rows of the kernels' gradients that are computed at a time: their factors and sums stay in the second cache.
+constexpr Index weight_rows = 48;
+
+// Rows [row_begin, row_end) of the gradients of one side's kernels: sums over the pairs of the chunk of x (or the
+// state) times the gate gradients.
+template <class T>
+void weight_gradient(const BackwardChunk<T>& chunk, Side side, Index row_begin, Index row_end) {
+  const CellLayout& layout = chunk.weights.layout();
+  const bool is_input = side == Side::input;
+  // An odd number of cache lines apart, so that a column of rows spreads over the cache.
+  constexpr Index line = Index{64} / static_cast<Index>(sizeof(T));
+  const Index stride = ((std::min(weight_rows, row_end - row_begin) + line - 1) / line | 1) * line;
+  AlignedArray<T> factors(chunk.pairs() * stride);
+  AlignedArray<T> sums(weight_rows * layout.gates * chunk.weights.lanes);
+  for (Index first = row_begin; first < row_end; first += weight_rows) {
+    const Index last = std::min(first + weight_rows, row_end);
+    gather_rows(is_input ? chunk.x : chunk.h, chunk.pairs(), first, last, stride, factors.data());
+    chunk.weights.backward->weight_product(
+        {factors.data(), stride, first, last - first, gate_rows(chunk, side, 0), chunk.pairs(), sums.data(),
+         is_input ? chunk.gradients.weights.input : chunk.gradients.weights.recurrent,
+         is_input ? layout.input_gate : layout.recurrent_gate, chunk.weights.shape.hidden, chunk.add});
+  }
+}
+
+template <class T>
+void bias_gradient(const BackwardChunk<T>& chunk) {
+  const CellLayout& layout = chunk.weights.layout();
+  const Index lanes = chunk.weights.lanes;
+  const auto& gradients = chunk.gradients.weights;
+  AlignedArray<T> sums(layout.slots * lanes);
+  for (Index b = 0; b < chunk.weights.blocks; ++b) {
+    chunk.weights.backward->sum_pairs(chunk.gates + b * chunk.capacity * layout.slots * lanes, layout.slots,
+                                      chunk.pairs(), sums.data());
+    const Index unit = b * lanes;
+    const Index columns = std::min(lanes, chunk.weights.shape.hidden - unit);
+    const auto store = [&](T* bias, Index slot) {
+      if (bias == nullptr) return;
+      for (Index u = 0; u < columns; ++u) {
+        bias[unit + u] = sums.data()[slot * lanes + u] + (chunk.add ? bias[unit + u] : T{0});
+      }
+    };
+    for (int g = 0; g < layout.gates; ++g) {
+      const auto i = static_cast<std::size_t>(g);
+      store(gradients.input_bias[static_cast<std::size_t>(layout.input_gate[i])], layout.input_begin + g);
+      store(gradients.recurrent_bias[static_cast<std::size_t>(layout.recurrent_gate[i])], layout.recurrent_begin + g);
+    }
+  }
+}
+
 // The backward pass with its state between chunks.
 template <class T>
 class Backward {
@@ -61,7 +204,7 @@ class Backward {
         gradients_(gradients),
         live_steps_(live_steps(order_, weights.shape.hidden, cotangents.y)),
         live_rows_(live_rows(live_steps_, order_.steps())),
-        groups_(order_, weights.kernels->row_tile, 2 * pair_operations(weights.shape)),
+        groups_(order_, weights.forward->row_tile, 2 * pair_operations(weights.shape)),
         state_gradient_(order_.rows() * weights.state_stride) {
     state_gradient_.fill_zero();
     if (!weights.layout().has_memory) return;
@@ -136,16 +279,15 @@ class Backward {
   }
 
   void run_chunk(const BackwardChunk<T>& chunk) const {
-    const Kernels<T>& kernels = *weights_.kernels;
-    groups_.for_each([&](Index begin, Index end) { kernels.backward_rows(chunk, begin, end); });
+    groups_.for_each([&](Index begin, Index end) { backward_rows(chunk, begin, end); });
 
     // Parts of the products: rows of x, then rows of the kernels, then the biases.
     const bool is_parallel = chunk.pairs() * pair_operations(weights_.shape) >= parallel_operations;
     const Index parts = is_parallel ? 2 * num_threads() : 1;
     const Index inputs = weights_.shape.input;
     const auto cut = [&](Index size, Index part) { return size * part / parts; };
-    const auto weight_rows = [&](Side side, bool wanted, Index begin, Index end) {
-      if (wanted && begin < end) kernels.weight_gradient(chunk, side, begin, end);
+    const auto weight_part = [&](Side side, bool wanted, Index begin, Index end) {
+      if (wanted && begin < end) weight_gradient(chunk, side, begin, end);
     };
     parallel_for(0, 2 * parts + 1, is_parallel ? 1 : 2 * parts + 1, [&](Index first, Index last) {
       for (Index task = first; task < last; ++task) {
@@ -153,16 +295,16 @@ class Backward {
           const Index size = inputs + weights_.shape.hidden;
           const Index begin = cut(size, task);
           const Index end = cut(size, task + 1);
-          weight_rows(Side::input, any_wanted(gradients_.weights.input), begin, std::min(end, inputs));
-          weight_rows(Side::recurrent, any_wanted(gradients_.weights.recurrent), std::max(begin - inputs, Index{0}),
+          weight_part(Side::input, any_wanted(gradients_.weights.input), begin, std::min(end, inputs));
+          weight_part(Side::recurrent, any_wanted(gradients_.weights.recurrent), std::max(begin - inputs, Index{0}),
                       end - inputs);
         } else if (task < 2 * parts) {
           const Index part = task - parts;
           if (gradients_.x.data != nullptr) {
-            kernels.input_gradient(chunk, cut(chunk.pairs(), part), cut(chunk.pairs(), part + 1));
+            input_gradient(chunk, cut(chunk.pairs(), part), cut(chunk.pairs(), part + 1));
           }
         } else {
-          kernels.bias_gradient(chunk);
+          bias_gradient(chunk);
         }
       }
     });

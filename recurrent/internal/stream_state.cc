@@ -2,6 +2,7 @@
 #include "strata/recurrent/internal/stream_state.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "strata/recurrent/internal/kernels.h"
 #include "strata/recurrent/internal/row_groups.h"
@@ -22,16 +23,18 @@ void copy_rows(Index rows, Index hidden, const T* from, Index from_stride, T* to
 }  // namespace
 
 template <class T>
-StreamState<T>::StreamState(const PackedWeights<T>& weights, Index rows)
+StreamState<T>::StreamState(const PackedWeights<T>& weights, Index rows, bool parallel)
     : weights_(&weights),
       rows_(rows),
       part_(weights.blocks),
-      sums_size_(weights.kernels->stream_sums(rows)),
+      sums_size_(step_sums(weights, rows)),
       states_(2 * rows * weights.state_stride),
       memory_(weights.layout().has_memory ? rows * weights.state_stride : 0),
       x_(static_cast<std::size_t>(rows)),
-      y_(static_cast<std::size_t>(rows)) {
-  if (rows * pair_operations(weights.shape) >= parallel_step_operations) {
+      y_(static_cast<std::size_t>(rows)),
+      row_numbers_(static_cast<std::size_t>(rows)) {
+  std::iota(row_numbers_.begin(), row_numbers_.end(), Index{0});
+  if (parallel && rows * pair_operations(weights.shape) >= parallel_step_operations) {
     part_ = (weights.blocks + num_threads() - 1) / num_threads();
   }
   sums_.resize((weights.blocks + part_ - 1) / part_ * sums_size_);
@@ -63,11 +66,15 @@ void StreamState<T>::step(const Matrix<const T>& x, const Matrix<T>& y) noexcept
     x_[static_cast<std::size_t>(b)] = x.data + b * x.stride;
     y_[static_cast<std::size_t>(b)] = y.data + b * y.stride;
   }
-  parallel_for(0, weights_->blocks, part_, [&](Index begin, Index end) {
-    weights_->kernels->stream_step({*weights_, rows_, x_.data(), y_.data(), states(second_), states(!second_),
-                                    memory_.data(), sums_.data() + begin / part_ * sums_size_, second_},
-                                   begin, end);
-  });
+  const auto advance = [&](Index begin, Index end) {
+    weights_->forward->step({*weights_, rows_, x_.data(), y_.data(), states(second_), states(!second_), memory_.data(),
+                             begin, end, second_, row_numbers_.data(), sums_.data() + begin / part_ * sums_size_});
+  };
+  if (part_ < weights_->blocks) {
+    parallel_for(0, weights_->blocks, part_, advance);
+  } else {
+    advance(0, weights_->blocks);
+  }
   second_ = !second_;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "strata/recurrent/internal/sequence.h"
+#include "strata/tensor/tensor.h"
 
 namespace strata::recurrent::internal {
 
@@ -12,8 +15,9 @@ namespace strata::recurrent::internal {
 template <class T>
 class StreamState {
  public:
-  // With a carry of zeros. Throws std::bad_alloc.
-  StreamState(const PackedWeights<T>& weights, Index rows);
+  // With a carry of zeros. Steps that are long enough are shared with the pool's threads if `parallel` is set. Throws
+  // std::bad_alloc.
+  StreamState(const PackedWeights<T>& weights, Index rows, bool parallel);
 
   // Absent parts are zero.
   void set_carry(const CarryView<const T>& carry) noexcept;
@@ -38,7 +42,28 @@ class StreamState {
   AlignedArray<T> sums_;
   std::vector<const T*> x_;
   std::vector<T*> y_;
+  std::vector<Index> row_numbers_;
 };
+
+// Where the parts of a carry {h} or {c, h} are, for reading or for writing.
+template <class T, class Carry>
+CarryView<T> carry_view(Carry& carry, Index hidden) {
+  const auto rows = [&](auto& part) -> Matrix<T> {
+    if constexpr (std::is_const_v<T>) {
+      return {part.template data<std::remove_const_t<T>>().data(), hidden};
+    } else {
+      return {part.template mutable_data<T>().data(), hidden};
+    }
+  };
+  CarryView<T> view{.h = rows(carry.h), .c = {}};
+  if constexpr (requires { carry.c; }) view.c = rows(carry.c);
+  return view;
+}
+
+// Checks of a stream's shapes; they throw ShapeError or DTypeError.
+Index checked_batch(Index batch);
+void check_step_sizes(std::size_t in, Index expected_in, std::size_t out, Index expected_out);
+void check_stream_part(const std::string& part, const Tensor& got, const Tensor& expected);
 
 extern template class StreamState<float>;
 extern template class StreamState<double>;

@@ -4,7 +4,9 @@
 #include "strata/nn/activations.h"
 #include "strata/nn/split.h"
 #include "strata/recurrent/bidirectional.h"
+#include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/mgu_cell.h"
 #include "strata/recurrent/simple_cell.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
@@ -46,6 +48,11 @@ rnn::MergeFunction parse_merge(const Json& layer) {
   return known.at(merge);
 }
 
+std::optional<DType> parse_dtype(const Json& cell) {
+  if (!cell.contains("dtype")) return std::nullopt;
+  return dtype_from_name(cell.at("dtype").get<std::string>());
+}
+
 // ---------------------------------------------------------------- cells
 
 template <class C>
@@ -56,6 +63,7 @@ C make_cell(const Json& cell, Index in, DType dtype) {
           rngs,
           {.gate = parse_activation(cell, "gate", sigmoid),
            .activation = parse_activation(cell, "activation", strata::tanh),
+           .dtype = parse_dtype(cell),
            .param_dtype = dtype}};
 }
 
@@ -68,6 +76,7 @@ rnn::GRUCell make_cell<rnn::GRUCell>(const Json& cell, Index in, DType dtype) {
           {.recurrent_bias = true,
            .gate = parse_activation(cell, "gate", sigmoid),
            .activation = parse_activation(cell, "activation", strata::tanh),
+           .dtype = parse_dtype(cell),
            .param_dtype = dtype}};
 }
 
@@ -79,6 +88,20 @@ rnn::SimpleCell make_cell<rnn::SimpleCell>(const Json& cell, Index in, DType dty
           rngs,
           {.activation = parse_activation(cell, "activation", strata::tanh),
            .residual = cell.value("residual", false),
+           .dtype = parse_dtype(cell),
+           .param_dtype = dtype}};
+}
+
+template <>
+rnn::MGUCell make_cell<rnn::MGUCell>(const Json& cell, Index in, DType dtype) {
+  Rngs rngs(0);
+  return {in,
+          cell.at("features").get<Index>(),
+          rngs,
+          {.reset_gate = cell.value("reset_gate", true),
+           .gate = parse_activation(cell, "gate", sigmoid),
+           .activation = parse_activation(cell, "activation", strata::tanh),
+           .dtype = parse_dtype(cell),
            .param_dtype = dtype}};
 }
 
@@ -129,6 +152,13 @@ std::vector<WeightPlace> linen_places<rnn::GRUCell>() {
 template <>
 std::vector<WeightPlace> linen_places<rnn::SimpleCell>() {
   return {{"i/kernel", {"dense_i", "kernel"}}, {"i/bias", {"dense_i", "bias"}}, {"h/kernel", {"dense_h", "kernel"}}};
+}
+
+template <>
+std::vector<WeightPlace> linen_places<rnn::MGUCell>() {
+  return {{"if/kernel", {"if_", "kernel"}}, {"if/bias", {"if_", "bias"}},    {"in/kernel", {"in", "kernel"}},
+          {"in/bias", {"in", "bias"}},      {"hf/kernel", {"hf", "kernel"}}, {"hn/kernel", {"hn", "kernel"}},
+          {"hn/bias", {"hn", "bias"}}};
 }
 
 // ---------------------------------------------------------------- weights
@@ -290,7 +320,7 @@ class BidirectionalLayer final : public Layer {
         entry_(entry),
         layer_(layer),
         bidirectional_(make_cell<F>(layer.at("forward").at("cell"), in, dtype),
-                       make_cell<B>(layer.at("backward").at("cell"), in, dtype), parse_merge(layer)) {}
+                       make_cell<B>(layer.at("backward").at("cell"), in, dtype), {.merge = parse_merge(layer)}) {}
 
   void set_params(const Arrays& params) override {
     set_cell(bidirectional_.forward_rnn.cell, linen_, params, "forward_rnn/cell/");
@@ -328,11 +358,7 @@ class BidirectionalLayer final : public Layer {
   rnn::Bidirectional<F, B> bidirectional_;
 };
 
-std::string cell_type(const Json& layer) {
-  const Json& cell = layer.at("cell");
-  if (cell.contains("dtype") || cell.contains("param_dtype")) throw Skip("bfloat16 computation");
-  return cell.at("type");
-}
+std::string cell_type(const Json& layer) { return layer.at("cell").at("type"); }
 
 template <template <class> class L>
 std::unique_ptr<Layer> make_single(const Json& entry, const Json& layer, Index in, DType dtype) {
@@ -341,6 +367,7 @@ std::unique_ptr<Layer> make_single(const Json& entry, const Json& layer, Index i
   if (type == "OptimizedLSTMCell") return std::make_unique<L<rnn::OptimizedLSTMCell>>(entry, layer, in, dtype);
   if (type == "GRUCell") return std::make_unique<L<rnn::GRUCell>>(entry, layer, in, dtype);
   if (type == "SimpleCell") return std::make_unique<L<rnn::SimpleCell>>(entry, layer, in, dtype);
+  if (type == "MGUCell") return std::make_unique<L<rnn::MGUCell>>(entry, layer, in, dtype);
   throw Skip("cell " + type);
 }
 

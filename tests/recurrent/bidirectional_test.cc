@@ -91,8 +91,10 @@ TEST(Bidirectional, TakesCellsOfDifferentTypesAndWidths) {
 }
 
 TEST(Bidirectional, MergesAsTold) {
-  Bidirectional<RunningSum> layer{RunningSum{}, RunningSum{},
-                                  [](const Tensor& forward, const Tensor& backward) { return forward - backward; }};
+  Bidirectional<RunningSum> layer{
+      RunningSum{}, RunningSum{}, {.merge = [](const Tensor& forward, const Tensor& backward) {
+        return forward - backward;
+      }}};
   EXPECT_EQ(elements(layer(tensor({1.0f, 2.0f, 4.0f}, {3, 1}))), (Doubles{-6, -3, 3}));
 }
 
@@ -120,6 +122,21 @@ TEST(Bidirectional, FillsPaddingOfBothDirections) {
   const Tensor y = layer(three_rows(), {.seq_lengths = lengths, .padding_output = PaddingOutput::zero});
   EXPECT_EQ(elements(y[1]), (Doubles{5, 11, 11, 6, 0, 0, 0, 0}));
   EXPECT_EQ(elements(y[2]), Doubles(8, 0));
+}
+
+TEST(Bidirectional, UsesItsOwnOptionsWhereACallNamesNone) {
+  Bidirectional<RunningSum> layer{
+      RunningSum{}, RunningSum{}, {.time_major = true, .padding_output = PaddingOutput::zero}};
+  const Tensor x = move_axis(three_rows(), 1, 0);
+  const Tensor lengths = tensor({4, 2, 0});
+  const Tensor y = layer(x, {.seq_lengths = lengths});
+  EXPECT_EQ(elements(y.slice(2, 3)[0][1]), (Doubles{0, 0}));
+  const Tensor kept = layer(x, {.seq_lengths = lengths, .padding_output = PaddingOutput::keep});
+  EXPECT_EQ(elements(kept.slice(2, 3)[0][1]), (Doubles{18, 26}));  // 5 + 6 + 7; backward 6 + 5 + 8 + 7
+}
+
+TEST(Bidirectional, RefusesToMergeWithNothing) {
+  EXPECT_THROW((Bidirectional<RunningSum>{RunningSum{}, RunningSum{}, {.merge = nullptr}}), ValueError);
 }
 
 TEST(Bidirectional, TakesNoStepsAndNoRows) {

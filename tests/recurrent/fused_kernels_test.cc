@@ -72,7 +72,7 @@ std::vector<Case> cases() {
     all.push_back({.kind = kind, .rows = 25, .steps = 12, .input = 5, .hidden = 16, .side_by_side = true});
     for (const bool reverse : {false, true}) {
       for (const bool keep_order : {false, true}) {
-        for (const Padding padding : {Padding::compute, Padding::zero, Padding::repeat_last}) {
+        for (const PaddingOutput padding : {PaddingOutput::keep, PaddingOutput::zero, PaddingOutput::repeat_last}) {
           all.push_back({.kind = kind,
                          .rows = 5,
                          .steps = 6,
@@ -190,7 +190,7 @@ const Case large{.kind = CellKind::gru,
 
 TEST(FusedSequence, BitsDoNotDependOnTheNumberOfThreads) {
   for (Case k : {large, Case{.kind = CellKind::lstm, .rows = 7, .steps = 60, .input = 64, .hidden = 72}}) {
-    for (const Padding padding : {Padding::compute, Padding::zero}) {
+    for (const PaddingOutput padding : {PaddingOutput::keep, PaddingOutput::zero}) {
       k.padding = padding;
       const Values v = random_values(k);
       const Result cotangents = random_cotangents(k);
@@ -237,7 +237,7 @@ TEST(FusedStream, StepByStepGivesTheBitsOfOneCall) {
       const Values v = random_values(k);
       const ForwardRun<float> once(k, v, false);
       const Memory<float> memory(k, v);
-      StreamState<float> stream(once.weights, rows);
+      StreamState<float> stream(once.weights, rows, true);
       stream.set_carry({rows_of<const float>(memory.h, k.hidden), rows_of<const float>(memory.c, k.hidden)});
       std::vector<float> y(once.y.size());
       for (Index t = 0; t < k.steps; ++t) {
@@ -260,7 +260,7 @@ TEST(FusedStream, BitsDoNotDependOnTheNumberOfThreads) {
   const ForwardRun<float> once(k, v, false);
   for (const int threads : {1, 2, 3}) {
     set_num_threads(threads);
-    StreamState<float> stream(once.weights, k.rows);
+    StreamState<float> stream(once.weights, k.rows, true);
     stream.set_carry({rows_of<const float>(memory.h, k.hidden), rows_of<const float>(memory.c, k.hidden)});
     std::vector<float> y(once.y.size());
     for (Index t = 0; t < k.steps; ++t) {
@@ -271,7 +271,7 @@ TEST(FusedStream, BitsDoNotDependOnTheNumberOfThreads) {
 }
 
 TEST(FusedSequence, NanInPaddingWithoutCotangentStaysThere) {
-  for (const Padding padding : {Padding::compute, Padding::zero, Padding::repeat_last}) {
+  for (const PaddingOutput padding : {PaddingOutput::keep, PaddingOutput::zero, PaddingOutput::repeat_last}) {
     Case k = ragged;
     k.padding = padding;
     const Values v = random_values(k);
@@ -282,7 +282,7 @@ TEST(FusedSequence, NanInPaddingWithoutCotangentStaysThere) {
       for (Index t = k.length(b); t < k.steps; ++t) {
         for (Index i = 0; i < k.input; ++i)
           padded_inputs.push_back(static_cast<std::size_t>((b * k.steps + t) * k.input + i));
-        if (padding == Padding::repeat_last) continue;
+        if (padding == PaddingOutput::repeat_last) continue;
         std::fill_n(cotangents.y.begin() + (b * k.steps + t) * k.hidden, k.hidden, 0.0);
       }
     }
@@ -309,7 +309,7 @@ TEST(FusedSequence, RowOfLengthZeroKeepsItsCarryAndPassesItsCotangentOn) {
   const Values v = random_values(ragged);
   const Result cotangents = random_cotangents(ragged);
   Case k = ragged;
-  k.padding = Padding::zero;
+  k.padding = PaddingOutput::zero;
   const ForwardRun<double> run(k, v, false);
   const Values g = gradients<double>(k, v, cotangents);
   for (std::size_t i = 6; i < 9; ++i) {

@@ -27,7 +27,7 @@ struct Case {
   std::vector<std::int64_t> lengths = {};
   bool reverse = false;
   bool keep_order = false;
-  Padding padding = Padding::compute;
+  PaddingOutput padding = PaddingOutput::keep;
   bool residual = false;
   bool time_major = false;
   bool side_by_side = false;  // the kernels of all gates in one matrix
@@ -140,8 +140,8 @@ inline Result plain_loop(const Case& k, const Values& v) {
       const Index from = k.reverse ? flipped(k, length, t) : t;
       const Index to = k.reverse && k.keep_order ? from : t;
       const auto y = r.y.begin() + (b * k.steps + to) * k.hidden;
-      if (t >= length && k.padding != Padding::compute) {
-        if (k.padding == Padding::repeat_last) std::copy(last.begin(), last.end(), y);
+      if (t >= length && k.padding != PaddingOutput::keep) {
+        if (k.padding == PaddingOutput::repeat_last) std::copy(last.begin(), last.end(), y);
         continue;
       }
       plain_step(k, v, v.x.data() + (b * k.steps + from) * k.input, h.data(), c.data());

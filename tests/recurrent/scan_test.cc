@@ -312,6 +312,67 @@ TEST(Scan, LetsNothingInvalidOutOfPadding) {
   }
 }
 
+// A loss on row 1's padding, while the padding of row 2 holds `poison`.
+template <class C>
+void expect_rows_apart(const C& cell, double poison) {
+  const std::vector<Index> lengths{4, 2, 1};
+  const Tensor x = random::normal(random::key(5), {3, 4, 3});
+  const Tensor weights = tensor<float>({1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}, {3, 4, 1});
+  for (const bool reverse : {false, true}) {
+    const ScanOptions<typename C::Carry> options{.seq_lengths = tensor(lengths, {3}), .reverse = reverse};
+    const auto run = [](C& c, const Tensor& input, const ScanOptions<typename C::Carry>& o) {
+      return scan(c, input, o);
+    };
+    const auto clean = scan_with_gradients(cell, with_padding(x, {4, 4, 1}, 0), options, run, weights);
+    const auto dirty = scan_with_gradients(cell, with_padding(x, {4, 4, 1}, poison), options, run, weights);
+    for (std::size_t i = 1; i < clean.size(); ++i) {
+      EXPECT_EQ(difference(dirty[i].value, clean[i].value, exactly), "") << clean[i].name;
+      EXPECT_TRUE(all(is_finite(dirty[i].value)).template item<bool>()) << clean[i].name;
+    }
+    const auto y = dirty[0].value.slice(0, 2);
+    EXPECT_EQ(difference(y, clean[0].value.slice(0, 2), exactly), "");
+  }
+}
+
+TEST(Scan, KeepsInvalidPaddingOfOneRowFromALossOnThePaddingOfAnother) {
+  Rngs rngs(0);
+  const LSTMCell fused(3, 2, rngs);
+  const GRUCell reset_before(3, 2, rngs, {.form = GRUForm::reset_before});
+  const LSTMCell with_relu(3, 2, rngs, {.activation = relu});
+  for (const double poison : {static_cast<double>(nan), std::numeric_limits<double>::infinity(), 3e38}) {
+    expect_rows_apart(fused, poison);
+    expect_rows_apart(reset_before, poison);
+    expect_rows_apart(with_relu, poison);
+    expect_rows_apart(RunningSum{}, poison);
+  }
+}
+
+TEST(Scan, LetsInvalidPaddingReachALossThatLooksAtIt) {
+  Rngs rngs(0);
+  GRUCell fused(2, 2, rngs);
+  GRUCell by_steps(2, 2, rngs, {.form = GRUForm::reset_before});
+  for (GRUCell* cell : {&fused, &by_steps}) {
+    GradientTape tape;
+    const Tensor x = tape.watch(with_padding(ones({2, 3, 2}), {3, 1}, nan));
+    const Tensor y = scan(*cell, x, {.seq_lengths = tensor({3, 1})}).y;
+    EXPECT_FALSE(all(is_finite(y[1])).item<bool>());
+    EXPECT_FALSE(all(is_finite(tape.gradient(sum(y), {x})[0][1])).item<bool>());
+  }
+}
+
+TEST(Scan, AgreesWithTheFusedOperationOverThousandsOfSteps) {
+  Rngs rngs(0);
+  const SimpleCell cell(2, 3, rngs);
+  const Tensor x = random::normal(random::key(5), {1, 3000, 2});
+  const auto fused =
+      scan_with_gradients(cell, x, {}, [](auto& c, const Tensor& input, const auto& o) { return scan(c, input, o); });
+  const auto by_steps = scan_with_gradients(
+      cell, x, {}, [](auto& c, const Tensor& input, const auto& o) { return internal::scan_by_steps(c, input, o); });
+  for (std::size_t i = 0; i < fused.size(); ++i) {
+    EXPECT_EQ(difference(by_steps[i].value, fused[i].value, support::within_scaled(1e-4)), "") << fused[i].name;
+  }
+}
+
 TEST(Scan, GivesPaddingsGradientOnlyToALossThatLooksAtIt) {
   Rngs rngs(0);
   GRUCell fused(2, 2, rngs);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "strata/tensor/tensor.h"
+
+// Rows of a batch by their lengths, and what keeps the numbers of some rows away from others.
+namespace strata::recurrent::internal {
+
+// Lengths as int64 of shape `batch`, checked. Throws as flip_sequences does; errors start with `[operation]`.
+Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, const char* operation);
+
+// bool [*batch]: rows with more than t valid steps.
+Tensor rows_longer_than(const Tensor& lengths, Index t);
+
+// Where the condition [*batch] holds a, elsewhere b, both of shape [*batch, *features].
+Tensor select_rows(const Tensor& condition, const Tensor& a, const Tensor& b);
+
+// Clears the flags [*batch] of the rows where x, [*batch, *features], holds infinities or NaN.
+void clear_invalid_rows(const Tensor& x, Tensor& flags);
+
+[[nodiscard]] bool all_true(const Tensor& flags);
+
+// x as it is, except that a gradient of nothing but zeros ends here: what was computed from invalid input (NaN in
+// padding) and did not matter to the loss cannot spoil gradients through 0 * NaN.
+Tensor block_zero_gradient(const Tensor& x);
+
+// x cut along its first axis, which is dropped. The gradient costs one pass over x, however many steps there are.
+std::vector<Tensor> steps_of(const Tensor& x);
+
+}  // namespace strata::recurrent::internal
