@@ -3,21 +3,24 @@
 
 #include <algorithm>
 
+#include "strata/filters/internal/print.h"
+#include "strata/filters/internal/program.h"
 #include "strata/state/internal/listing.h"
 #include "strata/tensor/error.h"
 
 namespace strata {
-namespace {
 
-void check_placement(std::span<const Filter> filters) {
+void internal::check_placement(std::span<const Filter> filters) {
   if (filters.empty()) throw ValueError("[split] there is no filter. A split needs at least one.");
   const auto first = std::find_if(filters.begin(), filters.end(), [](const Filter& f) { return f.is_rest(); });
   const auto after = std::find_if_not(first, filters.end(), [](const Filter& f) { return f.is_rest(); });
   if (after == filters.end()) return;
   throw FilterError("[split] `rest` is filter " + std::to_string(first - filters.begin()) + " of " +
-                    std::to_string(filters.size()) + " and leaves nothing to `" + to_string(*after) +
-                    "`. Put it at the end.");
+                    std::to_string(filters.size()) + " and leaves nothing to " + internal::quote(*after) +
+                    ". Put it at the end.");
 }
+
+namespace {
 
 [[noreturn]] void throw_leftover(const std::vector<State::Entry>& entries) {
   std::vector<std::string> offenders;
@@ -32,14 +35,14 @@ void check_placement(std::span<const Filter> filters) {
 }  // namespace
 
 std::vector<State> split_groups(const State& state, std::span<const Filter> filters, Leftover leftover) {
-  check_placement(filters);
+  internal::check_placement(filters);
   std::vector<std::vector<State::Entry>> groups(filters.size());
   std::vector<State::Entry> unmatched;
+  internal::Program program(filters);
   for (const State::Entry& entry : state) {
-    const auto taker = std::find_if(filters.begin(), filters.end(),
-                                    [&](const Filter& filter) { return filter(entry.path, entry.variable); });
-    if (taker != filters.end()) {
-      groups[static_cast<std::size_t>(taker - filters.begin())].push_back(entry);
+    const std::size_t taker = program.first_match(entry.path, entry.variable);
+    if (taker != filters.size()) {
+      groups[taker].push_back(entry);
     } else if (leftover == Leftover::error) {
       unmatched.push_back(entry);
     }

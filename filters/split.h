@@ -21,6 +21,13 @@ enum class Leftover { error, drop };
 // Leftover::error, StateError that lists the variables that no filter takes.
 [[nodiscard]] std::vector<State> split_groups(const State& state, std::span<const Filter> filters, Leftover leftover);
 
+namespace internal {
+
+// Throws what split_groups throws for the filters alone.
+void check_placement(std::span<const Filter> filters);
+
+}  // namespace internal
+
 // The groups of an ordered split, in the order of the filters:
 //
 //   auto [params, others] = split(state, of_type<Param>, rest);
