@@ -85,14 +85,15 @@ std::vector<std::string> Explanation::warnings() const {
   std::vector<std::string> result;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Group& group = groups[i];
+    if (group.filter.is_rest()) continue;  // a catch-all with nothing left to catch is as good as one with something
     const std::string name = "Filter " + std::to_string(i) + ", " + quote(group.filter) + ", ";
     if (group.emptiness == Emptiness::emptied) {
       result.push_back(name + "gets nothing: all that it takes goes to filter " + numbers(group.emptied_by) +
                        " before it.");
-    } else if (group.emptiness == Emptiness::no_overlap && !group.filter.is_rest()) {
+    } else if (group.emptiness == Emptiness::no_overlap) {
       result.push_back(name + "takes no variable of this state.");
     }
-    if (!group.unknown.empty() && !rows.empty() && !group.filter.is_rest()) {
+    if (!group.unknown.empty() && !rows.empty()) {
       std::string text = name + "names what no variable has: " + filters(group.unknown) + ". " + group.suggestion;
       result.push_back(text.substr(0, text.find_last_not_of(' ') + 1));
     }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ordered splits of states, for 10 to 100,000 variables in blocks of five: time is all of the split, its groups included.
-// `copy` makes one group without asking any filter: what is left above it is the cost of the filters.
+// Ordered splits of states, for 10 to 100,000 variables in blocks of five, with four lists of filters.
+//
+// `split` is all of the split, its groups included; `copy` makes one group without asking any filter. `compiled` is
+// what the filters cost within a split, from making the program to the last variable; `one_by_one` asks the same
+// filters without a program.
 #include <benchmark/benchmark.h>
 
 #include <vector>
 
+#include "strata/filters/internal/program.h"
 #include "strata/filters/split.h"
 #include "strata/tensor/create.h"
 
@@ -29,9 +33,26 @@ State blocks(Index variables) {
   return State(std::move(entries));
 }
 
-void run_split(benchmark::State& run, const std::vector<Filter>& filters) {
-  const State state = blocks(run.range(0));
-  for (auto _ : run) benchmark::DoNotOptimize(split_groups(state, filters, Leftover::error));
+using Filters = std::vector<Filter>;
+
+const Filters kinds{of_type<Param>, of_type<BatchStat>, rest};  // NOLINT(cert-err58-cpp)
+
+const Filters composed{// NOLINT(cert-err58-cpp)
+                       of_type<Param> && path_contains("dense") && !with_tag("lora"),
+                       any(with_tag("lora"), of_type<Param>), path_contains("mean") || path_contains("var"), rest};
+
+const Filters texts{// NOLINT(cert-err58-cpp)
+                    path_like("bias"), path_like("kern") && !with_tag("lora"), path_like("ea"), rest};
+
+// One group for each of the first sixteen positions in a list.
+Filters sixteen() {
+  Filters filters;
+  for (int i = 0; i < 16; ++i) filters.push_back(of_type<Param> && path_contains(i));
+  filters.push_back(rest);
+  return filters;
+}
+
+void count_variables(benchmark::State& run) {
   run.SetItemsProcessed(static_cast<std::int64_t>(run.iterations()) * run.range(0));
 }
 
@@ -41,34 +62,47 @@ void copy(benchmark::State& run) {
     std::vector<State::Entry> entries(state.begin(), state.end());
     benchmark::DoNotOptimize(State(std::move(entries)));
   }
-  run.SetItemsProcessed(static_cast<std::int64_t>(run.iterations()) * run.range(0));
+  count_variables(run);
 }
 
-void kinds(benchmark::State& run) { run_split(run, {of_type<Param>, of_type<BatchStat>, rest}); }
-
-void composed(benchmark::State& run) {
-  run_split(run, {of_type<Param> && path_contains("dense") && !with_tag("lora"), any(with_tag("lora"), of_type<Param>),
-                  path_contains("mean") || path_contains("var"), rest});
+void split(benchmark::State& run, const Filters& filters) {
+  const State state = blocks(run.range(0));
+  for (auto _ : run) benchmark::DoNotOptimize(split_groups(state, filters, Leftover::error));
+  count_variables(run);
 }
 
-void texts(benchmark::State& run) {
-  run_split(run, {path_like("bias"), path_like("kern") && !with_tag("lora"), path_like("ea"), rest});
+void compiled(benchmark::State& run, const Filters& filters) {
+  const State state = blocks(run.range(0));
+  for (auto _ : run) {
+    internal::Program program(filters);
+    for (const auto& [path, variable] : state) benchmark::DoNotOptimize(program.first_match(path, variable));
+  }
+  count_variables(run);
 }
 
-// One group for each of the first sixteen positions in a list.
-void sixteen(benchmark::State& run) {
-  std::vector<Filter> filters;
-  for (int i = 0; i < 16; ++i) filters.push_back(of_type<Param> && path_contains(i));
-  filters.push_back(rest);
-  run_split(run, filters);
+void one_by_one(benchmark::State& run, const Filters& filters) {
+  const State state = blocks(run.range(0));
+  for (auto _ : run) {
+    for (const auto& [path, variable] : state) {
+      std::size_t taker = 0;
+      while (!filters[taker](path, variable)) ++taker;
+      benchmark::DoNotOptimize(taker);
+    }
+  }
+  count_variables(run);
 }
 
-#define STRATA_BENCHMARK(name) BENCHMARK(name)->ArgName("variables")->Arg(10)->Arg(1000)->Arg(10000)->Arg(100000)
-STRATA_BENCHMARK(copy);
-STRATA_BENCHMARK(kinds);
-STRATA_BENCHMARK(composed);
-STRATA_BENCHMARK(texts);
-STRATA_BENCHMARK(sixteen);
+void sizes(benchmark::internal::Benchmark* b) { b->ArgName("variables")->Arg(10)->Arg(1000)->Arg(10000)->Arg(100000); }
+
+BENCHMARK(copy)->Apply(sizes);
+#define STRATA_BENCHMARKS_OF(name, filters)                 \
+  BENCHMARK_CAPTURE(split, name, filters)->Apply(sizes);    \
+  BENCHMARK_CAPTURE(compiled, name, filters)->Apply(sizes); \
+  BENCHMARK_CAPTURE(one_by_one, name, filters)->Apply(sizes);
+STRATA_BENCHMARKS_OF(kinds, kinds)
+STRATA_BENCHMARKS_OF(composed, composed)
+STRATA_BENCHMARKS_OF(texts, texts)
+STRATA_BENCHMARKS_OF(sixteen, sixteen())
 
 }  // namespace
 }  // namespace strata

@@ -35,6 +35,7 @@ struct Test {
   bool operator()(const Nothing&) const { return false; }
   bool operator()(const OfKind& part) const { return variable.kind().is_a(*part.kind); }
   bool operator()(const WithTag& part) const {
+    if (variable.metadata().empty()) return false;
     const std::string* tag = variable.tag();
     return tag != nullptr && *tag == part.tag;
   }
@@ -76,7 +77,7 @@ bool takes(const FilterPart& part, const Path& path, const Variable& variable) {
 
 bool fits(const PathLike& part, const Key& key) {
   if (key.is_integer()) return std::to_string(key.integer()).find(part.text) != std::string::npos;
-  return key.text().find(part.text) != std::string::npos;
+  return key.text().size() >= part.text.size() && key.text().find(part.text) != std::string::npos;
 }
 
 }  // namespace strata::internal

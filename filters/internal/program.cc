@@ -6,11 +6,26 @@
 #include "strata/filters/internal/part_test.h"
 
 namespace strata::internal {
+namespace {
+
+// Quicker than ==, which compares the texts of integers too.
+bool is_same(const Key& a, const Key& b) {
+  if (a.is_integer() || b.is_integer()) return a.is_integer() && b.is_integer() && a.integer() == b.integer();
+  return a.text() == b.text();
+}
+
+// It takes less time to compile a small filter again than to remember it.
+bool is_small(const Filter& filter) {
+  constexpr double few_parts = 16;
+  return filter.node().size <= few_parts;
+}
+
+}  // namespace
 
 std::size_t Program::first_match(const Path& path, const Variable& variable) {
   const ForKind& left = for_kind(variable.kind());
   ++variable_;
-  if (finds_keys_) compare_with_previous(path);
+  if (finds_keys_) compare_with_previous(path.keys());
   for (std::size_t i = 0; i < left.steps.size(); ++i) {
     if (answer(left.steps[i], path, variable)) return i;
   }
@@ -38,25 +53,22 @@ Program::StepId Program::compile(const Filter& filter) {
   if (const auto* of_kind = std::get_if<OfKind>(&part)) return kind_->is_a(*of_kind->kind) ? yes : no;
   if (std::holds_alternative<Rest>(part) || std::holds_alternative<Everything>(part)) return yes;
   if (std::holds_alternative<Nothing>(part)) return no;
+  if (is_small(filter)) return compile_composite(filter);
   if (const auto known = compiled_.find(&filter.node()); known != compiled_.end()) return known->second;
-  StepId step = no;
-  if (std::holds_alternative<Any>(part)) {
-    step = compile_list(filter, Action::any);
-  } else if (std::holds_alternative<All>(part)) {
-    step = compile_list(filter, Action::all);
-  } else if (const auto* negated = std::get_if<Not>(&part)) {
-    const StepId inner = compile(negated->filter);
-    if (inner == yes || inner == no) {
-      step = inner == yes ? no : yes;
-    } else {
-      lists_.push_back({inner});
-      step = add({.action = Action::negate, .uses = lists_.back()});
-    }
-  } else {
-    step = compile_part(filter);
-  }
+  const StepId step = compile_composite(filter);
   compiled_.emplace(&filter.node(), step);
   return step;
+}
+
+Program::StepId Program::compile_composite(const Filter& filter) {
+  if (get_part<Any>(filter) != nullptr) return compile_list(filter, Action::any);
+  if (get_part<All>(filter) != nullptr) return compile_list(filter, Action::all);
+  const auto* negated = get_part<Not>(filter);
+  if (negated == nullptr) return compile_part(filter);
+  const StepId inner = compile(negated->filter);
+  if (inner == yes || inner == no) return inner == yes ? no : yes;
+  lists_.push_back({inner});
+  return add({.action = Action::negate, .uses = lists_.back()});
 }
 
 Program::StepId Program::compile_part(const Filter& filter) {
@@ -68,7 +80,7 @@ Program::StepId Program::compile_part(const Filter& filter) {
     if (std::holds_alternative<PathLike>(part)) action = Action::find_like;
     if (action != Action::test && !finds_keys_) {
       finds_keys_ = true;
-      previous_ = nullptr;
+      keys_ = {};
     }
     place->second = add({.action = action, .part = &part});
   }
@@ -112,9 +124,9 @@ bool Program::decide(Step& step, const Path& path, const Variable& variable) {
     case Action::test:
       return takes(*step.part, path, variable);
     case Action::find_key:
-      return find(step, *std::get_if<PathContains>(step.part), path);
+      return find(step, *std::get_if<PathContains>(step.part));
     case Action::find_like:
-      return find(step, *std::get_if<PathLike>(step.part), path);
+      return find(step, *std::get_if<PathLike>(step.part));
     case Action::negate:
       return !holds(step.uses.front());
     case Action::any:
@@ -128,28 +140,26 @@ bool Program::decide(Step& step, const Path& path, const Variable& variable) {
 // `step.done` still is the variable before this one that the step was done for: the keys up to the depth that has not
 // changed since then were looked at then.
 template <class Part>
-bool Program::find(Step& step, const Part& part, const Path& path) const {
-  const auto is_as_then = [&](int depth) { return changed_[static_cast<std::size_t>(depth)] <= step.done; };
-  if (step.found >= 0 && step.found < path.depth() && is_as_then(step.found)) return true;
-  const int looked_until = step.found;  // deeper keys were not looked at if one was found
-  step.found = -1;
-  int depth = 0;
-  while (depth < path.depth() && (looked_until < 0 || depth < looked_until) && is_as_then(depth)) ++depth;
-  for (; depth < path.depth(); ++depth) {
-    if (!fits(part, path[depth])) continue;
-    step.found = depth;
-    return true;
-  }
-  return false;
+bool Program::find(Step& step, const Part& part) const {
+  const auto is_as_then = [&](std::size_t depth) { return changed_[depth] <= step.done; };
+  const bool found_then = step.found != none;
+  if (found_then && step.found < keys_.size() && is_as_then(step.found)) return true;
+  // Deeper keys were not looked at if one was found.
+  const std::size_t looked_until = found_then ? std::min(step.found, keys_.size()) : keys_.size();
+  std::size_t depth = 0;
+  while (depth < looked_until && is_as_then(depth)) ++depth;
+  while (depth < keys_.size() && !fits(part, keys_[depth])) ++depth;
+  step.found = depth < keys_.size() ? depth : none;
+  return step.found != none;
 }
 
-void Program::compare_with_previous(const Path& path) {
-  const int common = previous_ == nullptr ? 0 : std::min(path.depth(), previous_->depth());
-  int depth = 0;
-  while (depth < common && path[depth] == (*previous_)[depth]) ++depth;
-  changed_.resize(std::max(changed_.size(), static_cast<std::size_t>(path.depth())));
-  std::fill(changed_.begin() + depth, changed_.end(), variable_);
-  previous_ = &path;
+void Program::compare_with_previous(std::span<const Key> keys) {
+  const std::size_t common = std::min(keys.size(), keys_.size());
+  std::size_t depth = 0;
+  while (depth < common && is_same(keys[depth], keys_[depth])) ++depth;
+  if (changed_.size() < keys.size()) changed_.resize(keys.size());
+  std::fill(changed_.begin() + static_cast<std::ptrdiff_t>(depth), changed_.end(), variable_);
+  keys_ = keys;
 }
 
 }  // namespace strata::internal

@@ -24,12 +24,13 @@ class Program {
   // The filters must outlive the program.
   explicit Program(std::span<const Filter> filters) : filters_(filters) {}
 
-  // Which filter is the first to take the variable; the number of filters if none does. `path` must live until the next
-  // call.
+  // Which filter is the first to take the variable; the number of filters if none does. The path's keys must live until
+  // the next call.
   std::size_t first_match(const Path& path, const Variable& variable);
 
  private:
   using StepId = std::int32_t;
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
   enum class Action : std::uint8_t { test, find_key, find_like, negate, any, all };
 
@@ -40,7 +41,7 @@ class Program {
     const FilterPart* part = nullptr;   // of those that look at the variable
     std::span<const StepId> uses = {};  // of those that look at other steps
     std::uint64_t done = 0;             // the number of the variable that `result` is about
-    int found = -1;                     // the depth at which find_* found its key, or -1
+    std::size_t found = none;           // the depth at which find_* found its key
   };
 
   // What is left to do for variables of one kind: the steps that decide, one for each filter, up to the first filter
@@ -56,6 +57,7 @@ class Program {
 
   const ForKind& for_kind(const Kind& kind);
   StepId compile(const Filter& filter);
+  StepId compile_composite(const Filter& filter);
   StepId compile_part(const Filter& filter);
   StepId compile_list(const Filter& filter, Action action);
   StepId add(Step step);
@@ -63,8 +65,8 @@ class Program {
   bool answer(StepId id, const Path& path, const Variable& variable);
   bool decide(Step& step, const Path& path, const Variable& variable);
   template <class Part>
-  bool find(Step& step, const Part& part, const Path& path) const;
-  void compare_with_previous(const Path& path);
+  bool find(Step& step, const Part& part) const;
+  void compare_with_previous(std::span<const Key> keys);
 
   std::span<const Filter> filters_;
   std::vector<ForKind> kinds_;
@@ -78,8 +80,8 @@ class Program {
   std::unordered_map<const FilterNode*, StepId> compiled_;
 
   bool finds_keys_ = false;
-  std::uint64_t variable_ = 0;  // the number of the variable, from 1
-  const Path* previous_ = nullptr;
+  std::uint64_t variable_ = 0;          // the number of the variable, from 1
+  std::span<const Key> keys_;           // of the variable, and of the one before until they are compared
   std::vector<std::uint64_t> changed_;  // by depth: since which variable the path has been the same up to there
 };
 
