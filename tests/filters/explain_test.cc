@@ -102,6 +102,21 @@ TEST(Explain, HasNothingToWarnOfInAnOrdinarySplit) {
   EXPECT_THAT(explain(State(), of_type<Param>, rest).warnings(), IsEmpty());
 }
 
+// cases/state-04: the general kind first leaves the special one nothing; the peer gives no warning.
+TEST(Explain, WarnsOfAKindAfterItsBase) {
+  const State state{{{"b"}, LoRAParam(ones({1}))}, {{"c"}, BatchStat(ones({1}))}};
+  EXPECT_THAT(explain(state, of_type<Param>, of_type<LoRAParam>, rest).warnings(),
+              ElementsAre(HasSubstr("Filter 1, `LoRAParam`, gets nothing: all that it takes goes to filter 0")));
+}
+
+// cases/state-06: the constructed form and a list with the catch-all are accepted; a warning is welcome.
+TEST(Explain, WarnsOfFiltersAfterEverything) {
+  EXPECT_THAT(explain(model(), everything, of_type<BatchStat>).warnings(),
+              ElementsAre(HasSubstr("Filter 1, `BatchStat`, gets nothing")));
+  EXPECT_THAT(explain(model(), any(rest), of_type<BatchStat>).warnings(),
+              ElementsAre(HasSubstr("Filter 1, `BatchStat`, gets nothing")));
+}
+
 TEST(Explain, NamesTheNearestFilterOfAVariableThatNoneTakes) {
   const Explanation explanation =
       explain(model(), of_type<Param> && path_contains("encoder"), of_type<Param> && with_tag("lora") && of_rank == 3);

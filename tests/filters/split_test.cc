@@ -71,6 +71,16 @@ TEST(Split, WritingToAGroupDoesNotChangeTheState) {
   EXPECT_EQ(state, abcd());
 }
 
+// cases/state-04: general first, special first, not exhaustive, selecting is not splitting.
+TEST(Split, OfAKindAndOneDerivedFromIt) {
+  EXPECT_EQ(groups_of(abcd(), {of_type<Param>, of_type<SpecialParam>, rest}), (Groups{{"a", "b", "d"}, {}, {"c"}}));
+  EXPECT_EQ(groups_of(abcd(), {of_type<SpecialParam>, of_type<Param>, rest}), (Groups{{"b", "d"}, {"a"}, {"c"}}));
+  EXPECT_THAT([] { (void)split(abcd(), of_type<SpecialParam>, of_type<Param>); },
+              ThrowsMessage<StateError>(HasSubstr("no filter: c (BatchStat float32[])")));
+  EXPECT_EQ(groups_of(abcd(), {of_type<SpecialParam>, of_type<BatchStat>}, Leftover::drop),
+            (Groups{{"b", "d"}, {"c"}}));
+}
+
 TEST(Split, LeftoversAreAnErrorThatNamesThem) {
   EXPECT_THAT([] { (void)split(abcd(), of_type<SpecialParam>); },
               ThrowsMessage<StateError>(AllOf(HasSubstr("2 variables match no filter"),
