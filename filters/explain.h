@@ -49,6 +49,9 @@ struct Explanation {
     std::vector<std::size_t> emptied_by;  // the earlier filters that took what it would take
     std::vector<Filter> unknown;          // named parts of it that hold for no variable of the state
     std::string suggestion;               // names that do occur and are spelt almost like those; may be empty
+
+    // "names what no variable has: `tag('lroa')`. Did you mean `lora`?" Empty if there are no unknown parts.
+    [[nodiscard]] std::string unknown_names() const;
   };
 
   std::vector<Row> rows;

@@ -4,6 +4,7 @@
 
 #include "strata/filters/explain.h"
 #include "strata/filters/internal/print.h"
+#include "strata/filters/internal/takes_nothing.h"
 #include "strata/filters/internal/utf8.h"
 #include "strata/state/internal/listing.h"
 
@@ -81,6 +82,12 @@ std::string plural(Index count, const std::string& noun) {
 
 }  // namespace
 
+std::string Explanation::Group::unknown_names() const {
+  if (unknown.empty()) return {};
+  const std::string text = "names what no variable has: " + filters(unknown) + ". " + suggestion;
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 std::vector<std::string> Explanation::warnings() const {
   std::vector<std::string> result;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -94,8 +101,7 @@ std::vector<std::string> Explanation::warnings() const {
       result.push_back(name + "takes no variable of this state.");
     }
     if (!group.unknown.empty() && !rows.empty()) {
-      std::string text = name + "names what no variable has: " + filters(group.unknown) + ". " + group.suggestion;
-      result.push_back(text.substr(0, text.find_last_not_of(' ') + 1));
+      result.push_back(name + group.unknown_names());
     }
   }
   std::vector<std::string> left;
@@ -126,5 +132,11 @@ std::string to_string(const Explanation& explanation) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << to_string(explanation); }
+
+std::string internal::takes_nothing(const State& state, const Filter& filter) {
+  const std::string names = explain(state, filter).groups.front().unknown_names();
+  return "the filter " + quote(filter) + " takes none of the module's " + std::to_string(state.size()) + " variables." +
+         (names.empty() ? "" : " It " + names);
+}
 
 }  // namespace strata
