@@ -17,6 +17,17 @@
 // places share has one path: the smallest in the order of keys.
 namespace strata::nn {
 
+namespace internal {
+
+template <class M, class... F>
+std::array<State, sizeof...(F)> groups_of(const M& module, Leftover leftover, const F&... filters) {
+  const std::array<Filter, sizeof...(F)> all_filters{Filter(filters)...};
+  return strata::internal::to_array<sizeof...(F)>(strata::internal::split_leaves(
+      strata::internal::collect_leaves(strata::internal::node_of(module)), all_filters, leftover));
+}
+
+}  // namespace internal
+
 // The values of all variables of a module, or, given filters, one state for each; variables that no filter takes are
 // dropped.
 template <class M>
@@ -25,15 +36,11 @@ template <class M>
 }
 template <class M, std::convertible_to<Filter>... F>
 requires(sizeof...(F) > 1) [[nodiscard]] std::array<State, sizeof...(F)> state(const M& module, const F&... filters) {
-  const std::array<Filter, sizeof...(F)> all_filters{Filter(filters)...};
-  std::vector<State> groups = split_groups(state(module), all_filters, Leftover::drop);
-  std::array<State, sizeof...(F)> result;
-  std::move(groups.begin(), groups.end(), result.begin());
-  return result;
+  return internal::groups_of(module, Leftover::drop, filters...);
 }
 template <class M>
 [[nodiscard]] State state(const M& module, const Filter& filter) {
-  return strata::filter(state(module), filter);
+  return std::move(internal::groups_of(module, Leftover::drop, filter).front());
 }
 
 // What is left of a module when the values of its variables are taken out.
@@ -52,7 +59,7 @@ template <class M, std::convertible_to<Filter>... F>
   if constexpr (sizeof...(F) == 0) {
     return std::tuple<GraphDef<M>, State>(GraphDef<M>(module), state(module));
   } else {
-    std::array<State, sizeof...(F)> groups = strata::split(state(module), filters...);
+    std::array<State, sizeof...(F)> groups = internal::groups_of(module, Leftover::error, filters...);
     return std::tuple_cat(std::tuple<GraphDef<M>>(strata::internal::graph_of_walked(module)), std::move(groups));
   }
 }

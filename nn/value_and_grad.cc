@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/nn/value_and_grad.h"
 
+#include "strata/filters/internal/takes_nothing.h"
 #include "strata/tensor/error.h"
 
 namespace strata::nn::internal {
@@ -15,10 +16,7 @@ WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : r
   const std::vector<Leaf> leaves = collect_leaves(root_);
   before_ = strata::internal::state_of(root_);
   watched_ = strata::filter(before_, wrt);
-  if (watched_.empty()) {
-    throw FilterError("[value_and_grad] the filter `" + to_string(wrt) + "` takes none of the module's " +
-                      std::to_string(leaves.size()) + " variables.");
-  }
+  if (watched_.empty()) throw FilterError("[value_and_grad] " + strata::internal::takes_nothing(before_, wrt));
   for (const auto& [path, variable] : watched_) {
     if (!is_floating(variable.value().dtype())) {
       throw DTypeError("[value_and_grad] " + to_string(path) + " (" + describe(variable) +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/optim/optimizer.h"
 
-#include "strata/filters/split.h"
+#include "strata/filters/internal/takes_nothing.h"
 #include "strata/state/internal/fitting.h"
 #include "strata/state/internal/listing.h"
 #include "strata/tensor/error.h"
@@ -59,8 +59,7 @@ Optimizer::Optimizer(const Leaves& leaves, Transformation transformation, Filter
     targets_.push_back({leaf.path, value.shape(), value.dtype()});
   }
   if (targets_.empty()) {
-    throw FilterError("[Optimizer] the filter `" + to_string(wrt_) + "` takes none of the module's " +
-                      std::to_string(leaves.size()) + " variables.");
+    throw FilterError("[Optimizer] " + strata::internal::takes_nothing(strata::internal::state_of(leaves), wrt_));
   }
   memory_ = transformation_.rule().init(values);
 }

@@ -24,18 +24,32 @@ class Registry {
     return place == kinds_.end() ? nullptr : place->second;
   }
 
-  void add(const Kind& kind) {
+  std::vector<std::string> names() {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = kinds_.emplace(kind.name, &kind);
-    if (is_new || place->second == &kind) return;
-    throw ValueError("[register_kind] there is another kind named " + std::string(kind.name) +
-                     ". Kinds that are named in text need different names.");
+    std::vector<std::string> result;
+    for (const auto& [name, kind] : kinds_) result.emplace_back(name);
+    return result;
   }
+
+  void add(const Kind& kind) { add(kind.name, kind); }
 
  private:
   Registry() {
     add_all<Variable, Param, LoRAParam, BatchStat, Cache, Intermediate, Perturbation, RngState, RngKey, RngCount,
             OptState, OptArray, OptVariable>();
+    add("params", kind_of<Param>());
+    add("batch_stats", kind_of<BatchStat>());
+    add("cache", kind_of<Cache>());
+    add("intermediates", kind_of<Intermediate>());
+    add("perturbations", kind_of<Perturbation>());
+  }
+
+  void add(std::string_view name, const Kind& kind) {
+    const std::lock_guard lock(mutex_);
+    const auto [place, is_new] = kinds_.emplace(name, &kind);
+    if (is_new || place->second == &kind) return;
+    throw ValueError("[register_kind] there is another kind named " + std::string(name) +
+                     ". Kinds that are named in text need different names.");
   }
 
   template <class... Kinds>
@@ -50,6 +64,8 @@ class Registry {
 }  // namespace
 
 const Kind* find_kind(std::string_view name) { return Registry::instance().find(name); }
+
+std::vector<std::string> kind_names() { return Registry::instance().names(); }
 
 void register_kind(const Kind& kind) { Registry::instance().add(kind); }
 

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "strata/state/kind.h"
 
 namespace strata {
 
-// The kind of that name, or null if none is known. Known are the kinds of variable.h and those registered.
+// The kind of that name, or null if none is known. Known are the kinds of variable.h, five of them also by the names
+// that Flax has for them (params, batch_stats, cache, intermediates, perturbations), and those registered.
 [[nodiscard]] const Kind* find_kind(std::string_view name);
 
-// Makes a kind of one's own known by its name, for what names kinds in text, such as checkpoints:
+// The names of all known kinds, sorted.
+[[nodiscard]] std::vector<std::string> kind_names();
+
+// Makes a kind of one's own known by its name, for what names kinds in text, such as filters and checkpoints:
 //
 //   struct Adapter : Param { STRATA_KIND(Adapter, Param) };
 //   strata::register_kind(strata::kind_of<Adapter>());

@@ -2,8 +2,13 @@
 // All of the core, and checkpoints where that component is built.
 #pragma once
 
+#include "strata/filters/explain.h"
 #include "strata/filters/filter.h"
+#include "strata/filters/parse.h"
+#include "strata/filters/path_patterns.h"
+#include "strata/filters/simplify.h"
 #include "strata/filters/split.h"
+#include "strata/filters/tensor_filters.h"
 #include "strata/nn/activations.h"
 #include "strata/nn/batch_norm.h"
 #include "strata/nn/dropout.h"

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
 #include <unordered_set>
 
+#include "strata/filters/parse.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 
@@ -141,7 +143,32 @@ TEST(FilterPredicate, MayReturnWhatReadsAsTruth) {
   EXPECT_TRUE(takes([](const Path& path, const Variable&) { return path.depth(); }, {"a"}));
 }
 
-TEST(FilterPredicate, MustNotBeEmpty) { EXPECT_THROW((void)Filter(Predicate()), FilterError); }
+// Section 1.1 of the reference behaviour: the result is read for truth.
+TEST(FilterPredicate, MayReturnWhatIsExplicitlyTrueOrFalse) {
+  const Filter with_first_key = [](const Path& path, const Variable&) -> std::optional<Key> {
+    if (path.empty()) return std::nullopt;
+    return path[0];
+  };
+  EXPECT_TRUE(takes(with_first_key, {"a"}));
+  EXPECT_FALSE(takes(with_first_key, Path()));
+}
+
+TEST(FilterPredicate, MustNotBeEmpty) {
+  EXPECT_THROW((void)Filter(Predicate()), FilterError);
+  EXPECT_THROW((void)Filter(std::function<int(const Path&, const Variable&)>()), FilterError);
+  bool (*function)(const Path&, const Variable&) = nullptr;
+  EXPECT_THROW((void)Filter(function), FilterError);
+}
+
+TEST(FilterPredicate, CombinesUnderItsOwnName) {
+  const Predicate is_root = [](const Path& path, const Variable&) { return path.empty(); };
+  const auto is_deep = [](const Path& path, const Variable&) { return path.depth() > 2; };
+  EXPECT_TRUE(takes(!is_root, {"a"}));
+  EXPECT_TRUE(takes(!is_deep, {"a"}));
+  EXPECT_TRUE(takes(is_root || path_contains("a"), {"a"}));
+  EXPECT_FALSE(takes(path_contains("a") && is_root, {"a"}));
+  EXPECT_FALSE(takes(is_root || is_deep, {"a"}));
+}
 
 TEST(FilterEquality, IsByStructure) {
   EXPECT_EQ(with_tag("a"), with_tag("a"));
@@ -236,6 +263,36 @@ TEST(FilterDepth, HasALimit) {
   EXPECT_TRUE(takes(filter, {"a"}));
   EXPECT_THAT([&] { (void)!filter; }, testing::ThrowsMessage<FilterError>(testing::HasSubstr("more than 1000 levels")));
   EXPECT_THROW((void)(filter || nothing), FilterError);
+}
+
+// any(f, f), forty times over: its text would have a million million parts.
+class FilterOfSharedParts : public testing::Test {
+ protected:
+  static Filter doubled(const Filter& part) {
+    Filter filter = part;
+    for (int level = 0; level < 40; ++level) filter = level % 2 == 0 ? any(filter, filter) : all(filter, filter);
+    return filter;
+  }
+};
+
+TEST_F(FilterOfSharedParts, IsEvaluatedPartByPart) {
+  int calls = 0;
+  const Filter filter = doubled([&calls](const Path&, const Variable&) { return ++calls > 1000; });
+  EXPECT_FALSE(takes(filter, {"a"}));
+  EXPECT_LE(calls, 2);  // parts that look at the variable are not remembered within their own list
+}
+
+TEST_F(FilterOfSharedParts, IsComparedAndHashedPartByPart) {
+  EXPECT_EQ(doubled(with_tag("a")), doubled(with_tag("a")));
+  EXPECT_EQ(doubled(with_tag("a")).hash(), doubled(with_tag("a")).hash());
+  EXPECT_NE(doubled(with_tag("a")), doubled(with_tag("b")));
+}
+
+TEST_F(FilterOfSharedParts, IsPrintedUpToALimit) {
+  const std::string text = to_string(doubled(with_tag("é")));
+  EXPECT_LE(text.size(), 1'000'003U);
+  EXPECT_THAT(text, testing::EndsWith("..."));
+  EXPECT_THROW((void)parse_filter(text), FilterTextError);
 }
 
 }  // namespace

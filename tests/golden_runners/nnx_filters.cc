@@ -106,7 +106,7 @@ void run_filter_cases(const std::filesystem::path& dir, GoldenRun& run) {
       try {
         static_cast<void>(parse_filter(test.at("filter"), kinds));
       } catch (const InvalidFilter&) {
-        throw support::Skip("filter that does not compile");
+        return;
       }
       require(false, "was accepted");
     });

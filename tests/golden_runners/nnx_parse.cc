@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden_runners/nnx_parse.h"
 
+#include <set>
+
+#include "strata/filters/parse.h"
 #include "strata/state/kind_registry.h"
 #include "strata/tensor/create.h"
 #include "support/golden_runner.h"
@@ -36,6 +39,24 @@ Filter parse_predicate(const Json& filter) {
     };
   }
   throw support::Skip("predicate " + name);
+}
+
+// The kinds of things that are no filters. In C++ their types are none; a text that spells one is refused when it is
+// read.
+[[noreturn]] void refuse(const std::string& kind) {
+  static_assert(!FilterLike<int> && !FilterLike<double> && !FilterLike<bool>);
+  static_assert(!FilterLike<std::string> && !FilterLike<std::vector<std::byte>>);
+  static_assert(!FilterLike<std::map<std::string, Filter>> && !FilterLike<std::set<std::string>>);
+  const std::map<std::string, const char*> texts{
+      {"int", "7"}, {"zero", "0"}, {"float", "1.5"}, {"bytes", "b'x'"}, {"mapping", "{'a': Param}"}, {"set", "{'a'}"}};
+  const auto text = texts.find(kind);
+  if (text == texts.end()) throw support::Skip("invalid filter " + kind);
+  try {
+    static_cast<void>(strata::parse_filter(text->second));
+  } catch (const FilterError&) {
+    throw InvalidFilter();
+  }
+  throw support::Mismatch(std::string("was read as a filter: ") + text->second);
 }
 
 Filter parse_path_contains(const Json& filter) {
@@ -114,7 +135,7 @@ Filter parse_filter(const Json& filter, const Kinds& kinds) {
     for (const Json& path : filter.at("paths")) paths.push_back(parse_path(path));
     return path_in(std::move(paths));
   }
-  if (op == "invalid") throw InvalidFilter();
+  if (op == "invalid") refuse(filter.at("kind"));
   throw support::Skip("filter " + op);
 }
 

@@ -33,7 +33,7 @@ class Kinds {
 State::Entry parse_leaf(const support::Json& leaf, const Kinds& kinds);
 State parse_leaves(const support::Json& leaves, const Kinds& kinds);
 
-// Thrown for what is no filter: C++ cannot even write it down.
+// Thrown for what is no filter.
 struct InvalidFilter {};
 
 Filter parse_filter(const support::Json& filter, const Kinds& kinds);

@@ -352,7 +352,7 @@ RC_GTEST_PROP(SplitMergeProperty, MergeAfterSplitIsTheIdentity, ()) {
   RC_ASSERT(state(merged) == state(root));
   RC_ASSERT(graph_def(merged) == graph);
   RC_ASSERT(graph_def(merged).hash() == graph.hash());
-  strata::internal::dismantle(internal::node_of(merged));  // cycles
+  strata::internal::dismantle(strata::internal::node_of(merged));  // cycles
   for (const auto& node : pool) node->shared = nullptr;
 }
 
