@@ -312,6 +312,22 @@ TEST(SetState, RefusesWhatDoesNotFitAndChangesNothing) {
   EXPECT_EQ(optimizer.state(), before);
 }
 
+TEST(Optimizer, RefusesToCountBeyond32BitsAndChangesNothing) {
+  Net net;
+  Optimizer optimizer(net, sgd(0.1, {.momentum = 0.9}), of_head);
+  State state = optimizer.state();
+  state.set({"step"}, OptState(scalar(std::uint32_t{4294967294})));
+  optimizer.set_state(state);
+  optimizer.update(net, all_gradients());
+  EXPECT_EQ(optimizer.step(), 4294967295);
+  const State params = nn::state(net);
+  const State before = optimizer.state();
+  EXPECT_THAT([&] { optimizer.update(net, all_gradients()); },
+              ThrowsMessage<StateError>(HasSubstr("4294967295 steps are done")));
+  EXPECT_EQ(nn::state(net), params);
+  EXPECT_EQ(optimizer.state(), before);
+}
+
 TEST(SetState, TakesEntriesWithoutKinds) {
   const Net net;
   Optimizer optimizer(net, adam(0.1), of_head);

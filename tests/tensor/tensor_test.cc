@@ -294,6 +294,11 @@ TEST(TensorText, ShowsElementsTypeAndShape) {
   EXPECT_EQ(text_of(scalar(1.5)), "1.5 float64[]");
   EXPECT_EQ(text_of(tensor({true, false})), "[true, false] bool[2]");
   EXPECT_EQ(text_of(tensor<std::int8_t>({65})), "[65] int8[1]");
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(text_of(tensor({nan, -nan, -0.0F, -std::numeric_limits<float>::infinity()})),
+            "[nan, nan, -0, -inf] float32[4]");
+  EXPECT_EQ(text_of(tensor({-nan}).astype(DType::float64)), "[nan] float64[1]");
+  EXPECT_EQ(text_of(tensor({-nan}).astype(DType::bfloat16)), "[nan] bfloat16[1]");
   EXPECT_EQ(text_of(Tensor::uninitialized({2, 0}, DType::float16)), "float16[2, 0]");
 }
 
