@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "strata/tensor/error.h"
@@ -23,6 +24,17 @@ Index normalize_index(Index index, Index size, const char* operation) {
                      " is out of range: the axis has " + std::to_string(size) + " entries.");
   }
   return index < 0 ? index + size : index;
+}
+
+[[noreturn]] void throw_too_large(DType dtype, const Shape& shape, const std::string& bytes) {
+  throw ShapeError("[Tensor] " + std::string(name(dtype)) + to_string(shape) + " takes " + bytes +
+                   ". Ask for a smaller shape.");
+}
+
+std::shared_ptr<internal::Buffer> allocate(DType dtype, const Shape& shape, std::size_t bytes) try {
+  return std::make_shared<internal::Buffer>(bytes);
+} catch (const std::bad_alloc&) {
+  throw_too_large(dtype, shape, std::to_string(bytes) + " bytes, which the system does not have");
 }
 
 // A view of consecutive leading entries, whose gradient is zero outside of them.
@@ -75,13 +87,13 @@ Tensor::Tensor(DType dtype, Shape shape, const void* elements, std::size_t count
 
 Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
   if (shape.num_elements() > std::numeric_limits<Index>::max() / size_in_bytes(dtype)) {
-    throw ShapeError("[Tensor] " + std::string(name(dtype)) + to_string(shape) + " has more bytes than fit 64 bits.");
+    throw_too_large(dtype, shape, "more bytes than fit 64 bits");
   }
   Tensor result;
   result.shape_ = shape;
   result.dtype_ = dtype;
   if (const std::size_t bytes = result.num_bytes(); bytes != 0) {
-    result.buffer_ = std::make_shared<internal::Buffer>(bytes);
+    result.buffer_ = allocate(dtype, shape, bytes);
   }
   return result;
 }
@@ -118,7 +130,7 @@ std::span<std::byte> Tensor::mutable_bytes() & {
   }
   if (!buffer_) return {};
   if (buffer_.use_count() > 1 || buffer_->read_only) {
-    auto copy = std::make_shared<internal::Buffer>(num_bytes());
+    auto copy = allocate(dtype_, shape_, num_bytes());
     std::memcpy(copy->data, buffer_->data + offset_, num_bytes());
     buffer_ = std::move(copy);
     offset_ = 0;

@@ -14,8 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/index.h"
+#include "strata/tensor/manipulate.h"
+#include "support/sanitizer.h"
 
 namespace strata {
 namespace {
@@ -66,6 +70,31 @@ TEST(Tensor, RefusesMoreBytesThanCanBeAddressed) {
   EXPECT_THROW(static_cast<void>(Tensor::uninitialized({largest}, DType::float64)), Error);
   EXPECT_THROW(static_cast<void>(Tensor::uninitialized({Index{1} << 62}, DType::float32)), Error);
   EXPECT_THROW(static_cast<void>(Tensor::uninitialized({Index{1} << 61}, DType::float64)), Error);
+}
+
+TEST(Tensor, RefusesMoreMemoryThanThereIs) {
+  if (!support::memory_can_be_refused) GTEST_SKIP();
+  EXPECT_EQ(message_of([] {
+              static_cast<void>(zeros({Index{1} << 40, Index{1} << 20}));
+            }),
+            "[Tensor] float32[1099511627776, 1048576] takes 4611686018427387904 bytes, which the system does not have. "
+            "Ask for a smaller shape.");
+  const Tensor one = scalar(1.0F);
+  EXPECT_THROW(static_cast<void>(broadcast_to(one, {Index{1} << 60})), ShapeError);
+  EXPECT_THROW(static_cast<void>(repeat(one.reshape({1}), Index{1} << 60, 0)), ShapeError);
+  EXPECT_THROW(static_cast<void>(eye(Index{1} << 30)), ShapeError);
+  EXPECT_THROW(static_cast<void>(one_hot(tensor({0}), Index{1} << 60)), ShapeError);
+  EXPECT_THROW(static_cast<void>(linspace(0, 1, Index{1} << 59)), ShapeError);
+}
+
+// Elements of somebody else's memory, of which a copy would take too much.
+TEST(Tensor, RefusesToCopyMoreThanThereIsMemoryFor) {
+  if (!support::memory_can_be_refused) GTEST_SKIP();
+  const std::byte somewhere{};
+  const std::span<const double> many(reinterpret_cast<const double*>(&somewhere), std::size_t{1} << 50);
+  Tensor t = Tensor::view(many, {Index{1} << 50}, nullptr);
+  EXPECT_THROW(static_cast<void>(t.mutable_data<double>()), ShapeError);
+  EXPECT_EQ(t.data<double>().data(), many.data());
 }
 
 TEST(Tensor, RefusesToShowElementsAsAnotherType) {
