@@ -15,6 +15,19 @@
 
 namespace strata::nn {
 
+Initializer::Initializer(std::string text, Function function) : text_(std::move(text)), function_(std::move(function)) {
+  if (!function_) throw ValueError(fmt::format("[Initializer] {}: the function is empty.", text_));
+}
+
+Tensor Initializer::operator()(RandomKey key, const Shape& shape, DType dtype) const {
+  Tensor result = function_(key, shape, dtype);
+  if (result.shape() == shape && result.dtype() == dtype) return result;
+  const std::string text =
+      fmt::format("[Initializer] {} gave {}, expected {}{}.", text_, describe(result), name(dtype), to_string(shape));
+  if (result.shape() != shape) throw ShapeError(text);
+  throw DTypeError(text);
+}
+
 std::ostream& operator<<(std::ostream& out, const Initializer& initializer) { return out << initializer.text_; }
 
 namespace initializers {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "strata/filters/split.h"
+#include "strata/optim/internal/whole_step.h"
 #include "strata/state/internal/listing.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
@@ -122,7 +123,7 @@ void Optimizer::update_leaves(const Leaves& leaves, const State& gradients) {
   const std::vector<Variable*> variables = find_variables(leaves);
   std::vector<Tensor> updates = find_gradients(gradients);
   TakenValues taken(variables);
-  transformation_.rule().step(taken.values, std::move(updates), memory_);
+  internal::whole_step(transformation_.rule(), taken.values, std::move(updates), memory_);
   ++step_;
 }
 
