@@ -6,6 +6,7 @@
 
 #include "strata/filters/internal/filter_node.h"
 #include "strata/tensor/error.h"
+#include "strata/tensor/internal/hash.h"
 
 namespace strata {
 namespace {
@@ -61,12 +62,9 @@ struct Matcher {
 };
 
 struct Hasher {
-  static std::size_t mix(std::size_t hash, std::size_t value) {
-    return hash ^ (value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2));
-  }
   static std::size_t list(const std::vector<Filter>& filters) {
     std::size_t hash = filters.size();
-    for (const Filter& filter : filters) hash = mix(hash, filter.hash());
+    for (const Filter& filter : filters) hash = mix_hash(hash, filter.hash());
     return hash;
   }
 
@@ -79,7 +77,7 @@ struct Hasher {
   std::size_t operator()(const PathLike& part) const { return std::hash<std::string>{}(part.text); }
   std::size_t operator()(const PathIn& part) const {
     std::size_t hash = part.paths.size();
-    for (const Path& path : part.paths) hash = mix(hash, std::hash<std::string>{}(to_string(path)));
+    for (const Path& path : part.paths) hash = mix_hash(hash, std::hash<std::string>{}(to_string(path)));
     return hash;
   }
   std::size_t operator()(const Custom& part) const { return std::hash<const void*>{}(part.predicate.get()); }
@@ -166,7 +164,7 @@ bool Filter::operator()(const Path& path, const Variable& variable) const {
 
 bool Filter::is_rest() const noexcept { return std::holds_alternative<Rest>(node_->what); }
 
-std::size_t Filter::hash() const { return Hasher::mix(node_->what.index(), std::visit(Hasher{}, node_->what)); }
+std::size_t Filter::hash() const { return mix_hash(node_->what.index(), std::visit(Hasher{}, node_->what)); }
 
 bool operator==(const Filter& a, const Filter& b) { return &a.node() == &b.node() || a.node().what == b.node().what; }
 

@@ -87,7 +87,7 @@ Tensor glu(const Tensor& x, int axis) {
 }
 
 Tensor standardize(const Tensor& x, int axis, double epsilon) {
-  const int position = strata::internal::normalize_axis(axis, x.shape(), "standardize");
+  const int position = x.shape().normalize_axis(axis, "standardize");
   const DType result = internal::layer_dtype(std::nullopt, {&x}, "standardize");
   return internal::normalize(x.astype(promote(result, DType::float32)), {.axes = {position}, .epsilon = epsilon})
       .y.astype(result);

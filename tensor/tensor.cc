@@ -51,16 +51,28 @@ Tensor leading_entries(const Tensor& t, Index first, const Shape& shape) {
       });
 }
 
-Shape infer_size(std::span<const Index> sizes, Index total) {
+[[noreturn]] void throw_reshape(const Tensor& x, std::span<const Index> sizes, const char* why) {
+  std::string text;
+  for (const Index size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  throw ShapeError("[Tensor::reshape] " + to_string(x.shape()) + " cannot become [" + text + "]: " + why + ".");
+}
+
+// The shape that x takes: one of the sizes may be -1.
+Shape infer_size(const Tensor& x, std::span<const Index> sizes) {
   std::vector<Index> result(sizes.begin(), sizes.end());
   const auto unknown = std::find(result.begin(), result.end(), -1);
-  if (unknown != result.end()) {
-    Index known = 1;
-    for (const Index size : result) {
-      if (__builtin_mul_overflow(known, size == -1 ? 1 : size, &known)) known = 0;
-    }
-    *unknown = known > 0 && total % known == 0 ? total / known : 0;
+  Index known = 1;
+  for (auto size = result.begin(); size != result.end(); ++size) {
+    if (size == unknown) continue;
+    if (*size == -1) throw_reshape(x, sizes, "only one size can be -1");
+    if (*size < 0) throw_reshape(x, sizes, "sizes cannot be negative");
+    if (__builtin_mul_overflow(known, *size, &known)) throw_reshape(x, sizes, "the number of elements differs");
   }
+  if (unknown == result.end()) return Shape(result);
+  if (known == 0 ? x.size() != 0 : x.size() % known != 0) {
+    throw_reshape(x, sizes, "no size in place of -1 gives the number of elements");
+  }
+  *unknown = known == 0 ? 0 : x.size() / known;
   return Shape(result);
 }
 
@@ -217,13 +229,12 @@ void Tensor::set(Index index, const Tensor& value) & {
 }
 
 Tensor Tensor::reshape(std::initializer_list<Index> sizes) const {
-  return reshape(infer_size({sizes.begin(), sizes.size()}, size()));
+  return reshape(infer_size(*this, {sizes.begin(), sizes.size()}));
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
   if (shape.num_elements() != size()) {
-    throw ShapeError("[Tensor::reshape] " + to_string(shape_) + " cannot become " + to_string(shape) +
-                     ": the number of elements differs.");
+    throw_reshape(*this, shape.sizes(), "the number of elements differs");
   }
   return differentiable(TensorAccess::alias(*this, 0, shape), {*this},
                         [original = shape_](const Tensor& dy) { return std::vector<Cotangent>{dy.reshape(original)}; });

@@ -293,9 +293,21 @@ TEST(TensorReshape, KeepsTheElementsAndInfersOneSize) {
 
 TEST(TensorReshape, RefusesAnotherNumberOfElements) {
   const Tensor t = tensor({1, 2, 3, 4, 5, 6});
-  EXPECT_THROW(static_cast<void>(t.reshape({4, -1})), ShapeError);
-  EXPECT_THROW(static_cast<void>(t.reshape({-1, -1})), ShapeError);
-  EXPECT_THROW(static_cast<void>(t.reshape({-2, -3})), ShapeError);
+  const std::string name = "[Tensor::reshape] ";
+  EXPECT_EQ(
+      message_of([&] {
+        static_cast<void>(t.reshape({4, -1}));
+      }),
+      name + to_string(t.shape()) + " cannot become [4, -1]: no size in place of -1 gives the number of elements.");
+  EXPECT_EQ(message_of([&] {
+              static_cast<void>(t.reshape({-1, -1}));
+            }),
+            name + to_string(t.shape()) + " cannot become [-1, -1]: only one size can be -1.");
+  EXPECT_EQ(message_of([&] {
+              static_cast<void>(t.reshape({-2, -3}));
+            }),
+            name + to_string(t.shape()) + " cannot become [-2, -3]: sizes cannot be negative.");
+  EXPECT_THROW(static_cast<void>(t.reshape({Index{1} << 40, Index{1} << 40, -1})), ShapeError);
   EXPECT_THROW(static_cast<void>(t.reshape({0, -1})), ShapeError);
   EXPECT_THROW(static_cast<void>(t.reshape({7})), ShapeError);
   EXPECT_THROW(static_cast<void>(t.reshape({-1, largest, largest})), ShapeError);
