@@ -16,7 +16,8 @@ namespace strata::checkpoint {
 void save(const std::string& file, const State& state);
 
 // Reads what save or Dopamine wrote.
-// Throws IoError if the file cannot be read, FormatError as decode_dopamine does, naming the file.
+// Throws IoError if the file cannot be read or is none (a folder, device or pipe), FormatError as decode_dopamine does,
+// naming the file.
 [[nodiscard]] State restore(const std::string& file, DopamineOptions options = {});
 
 }  // namespace strata::checkpoint

@@ -21,7 +21,7 @@ namespace {
 constexpr double selu_alpha = 1.6732632423543772848170429916717;
 constexpr double selu_scale = 1.0507009873554804934193349852946;
 
-Tensor gelu_with(const Tensor& x, const Tensor& twice_cdf) { return x * twice_cdf * 0.5; }
+Tensor gelu_with(const Tensor& x, const Tensor& twice_cdf) { return x * (twice_cdf * 0.5); }
 
 // x where the exponential branch of the functions of the elu family is chosen, 0 elsewhere: what is not chosen must not
 // overflow, since its gradient would be 0 times infinity.
@@ -58,7 +58,13 @@ Tensor softplus(const Tensor& x) {
 
 Tensor log_sigmoid(const Tensor& x) { return -softplus(-x); }
 
-Tensor soft_sign(const Tensor& x) { return x / (1 + abs(x)); }
+// The gradient by the chain of the formula would be a difference of numbers that are almost equal where |x| is large.
+Tensor soft_sign(const Tensor& x) {
+  const Tensor plain = stop_gradient(x);
+  const Tensor size = 1 + abs(plain);
+  return differentiable(plain / size, {x},
+                        [size](const Tensor& dy) { return std::vector<Cotangent>{dy / size / size}; });
+}
 
 Tensor gelu(const Tensor& x) {
   const double factor = std::sqrt(2 / std::numbers::pi);
@@ -81,7 +87,7 @@ Tensor glu(const Tensor& x, int axis) {
 }
 
 Tensor standardize(const Tensor& x, int axis, double epsilon) {
-  const int position = strata::internal::normalize_axis(axis, x.shape(), "standardize");
+  const int position = x.shape().normalize_axis(axis, "standardize");
   const DType result = internal::layer_dtype(std::nullopt, {&x}, "standardize");
   return internal::normalize(x.astype(promote(result, DType::float32)), {.axes = {position}, .epsilon = epsilon})
       .y.astype(result);

@@ -15,6 +15,19 @@
 
 namespace strata::nn {
 
+Initializer::Initializer(std::string text, Function function) : text_(std::move(text)), function_(std::move(function)) {
+  if (!function_) throw ValueError(fmt::format("[Initializer] {}: the function is empty.", text_));
+}
+
+Tensor Initializer::operator()(RandomKey key, const Shape& shape, DType dtype) const {
+  Tensor result = function_(key, shape, dtype);
+  if (result.shape() == shape && result.dtype() == dtype) return result;
+  const std::string text =
+      fmt::format("[Initializer] {} gave {}, expected {}{}.", text_, describe(result), name(dtype), to_string(shape));
+  if (result.shape() != shape) throw ShapeError(text);
+  throw DTypeError(text);
+}
+
 std::ostream& operator<<(std::ostream& out, const Initializer& initializer) { return out << initializer.text_; }
 
 namespace initializers {
@@ -122,6 +135,11 @@ Initializer of_variance(const std::string& text, double scale, FanMode mode, Dis
   });
 }
 
+Initializer named_variance(const char* name, double scale, FanMode mode, Distribution distribution, FanAxes axes) {
+  const std::string text = call_text(name, axes);
+  return of_variance(text, scale, mode, distribution, std::move(axes));
+}
+
 Tensor draw_orthogonal(const std::string& text, float scale, int column_axis, RandomKey key, const Shape& shape) {
   if (shape.rank() < 2 || column_axis < -shape.rank() || column_axis >= shape.rank()) {
     throw ShapeError(fmt::format("[{}] the shape is {}. Give it two axes or more, the column axis among them.", text,
@@ -193,33 +211,27 @@ Initializer variance_scaling(double scale, FanMode mode, Distribution distributi
 }
 
 Initializer lecun_normal(FanAxes axes) {
-  const std::string text = call_text("lecun_normal", axes);
-  return of_variance(text, 1, FanMode::fan_in, Distribution::truncated_normal, std::move(axes));
+  return named_variance("lecun_normal", 1, FanMode::fan_in, Distribution::truncated_normal, std::move(axes));
 }
 
 Initializer lecun_uniform(FanAxes axes) {
-  const std::string text = call_text("lecun_uniform", axes);
-  return of_variance(text, 1, FanMode::fan_in, Distribution::uniform, std::move(axes));
+  return named_variance("lecun_uniform", 1, FanMode::fan_in, Distribution::uniform, std::move(axes));
 }
 
 Initializer glorot_normal(FanAxes axes) {
-  const std::string text = call_text("glorot_normal", axes);
-  return of_variance(text, 1, FanMode::fan_avg, Distribution::truncated_normal, std::move(axes));
+  return named_variance("glorot_normal", 1, FanMode::fan_avg, Distribution::truncated_normal, std::move(axes));
 }
 
 Initializer glorot_uniform(FanAxes axes) {
-  const std::string text = call_text("glorot_uniform", axes);
-  return of_variance(text, 1, FanMode::fan_avg, Distribution::uniform, std::move(axes));
+  return named_variance("glorot_uniform", 1, FanMode::fan_avg, Distribution::uniform, std::move(axes));
 }
 
 Initializer he_normal(FanAxes axes) {
-  const std::string text = call_text("he_normal", axes);
-  return of_variance(text, 2, FanMode::fan_in, Distribution::truncated_normal, std::move(axes));
+  return named_variance("he_normal", 2, FanMode::fan_in, Distribution::truncated_normal, std::move(axes));
 }
 
 Initializer he_uniform(FanAxes axes) {
-  const std::string text = call_text("he_uniform", axes);
-  return of_variance(text, 2, FanMode::fan_in, Distribution::uniform, std::move(axes));
+  return named_variance("he_uniform", 2, FanMode::fan_in, Distribution::uniform, std::move(axes));
 }
 
 Initializer normal(double stddev) {

@@ -24,13 +24,13 @@ class Initializer {
  public:
   using Function = std::function<Tensor(RandomKey key, const Shape& shape, DType dtype)>;
 
-  // One of your own. `text` is printed and compared: give every argument that the result depends on.
-  Initializer(std::string text, Function function) : text_(std::move(text)), function_(std::move(function)) {}
+  // One of your own. `text` is printed and compared: give every argument that the result depends on. Throws ValueError
+  // if the function is empty.
+  Initializer(std::string text, Function function);
 
-  // A tensor of that shape and type. Throws ShapeError if the shape does not suit, DTypeError if the type does not.
-  [[nodiscard]] Tensor operator()(RandomKey key, const Shape& shape, DType dtype = DType::float32) const {
-    return function_(key, shape, dtype);
-  }
+  // A tensor of that shape and type. Throws ShapeError if the shape does not suit or the function gives another one,
+  // DTypeError the same for the type.
+  [[nodiscard]] Tensor operator()(RandomKey key, const Shape& shape, DType dtype = DType::float32) const;
 
   // True if the texts are equal.
   bool operator==(const Initializer& other) const { return text_ == other.text_; }

@@ -113,7 +113,7 @@ Tensor hinge_loss(const Tensor& predictions, const Tensor& targets, LossOptions 
 
 Tensor cosine_similarity(const Tensor& predictions, const Tensor& targets, CosineOptions options) {
   const Tensor floating = check_targets(predictions, targets, "cosine_similarity");
-  const int axis = predictions.shape().normalize_axis(options.axis);
+  const int axis = predictions.shape().normalize_axis(options.axis, "cosine_similarity");
   const auto length = [&](const Tensor& x) {
     // A length that is replaced must not be differentiated: the slope of the root at 0 is infinite.
     const Tensor squares = sum(square(x), axis, {.keep_dims = true});

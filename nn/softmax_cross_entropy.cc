@@ -110,7 +110,7 @@ Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const S
     throw DTypeError(
         fmt::format("[{}] labels are bool; they are integers, or probabilities. Convert with astype.", operation));
   }
-  const int axis = logits.shape().normalize_axis(options.axis);
+  const int axis = logits.shape().normalize_axis(options.axis, operation);
   const bool are_classes = is_integer(labels.dtype());
   const DType result = are_classes ? logits.dtype() : promote(logits.dtype(), labels.dtype());
   const DType computing = promote(result, DType::float32);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/optim/optimizer.h"
 
+#include <cstdint>
+#include <limits>
+#include <string>
+
 #include "strata/filters/internal/takes_nothing.h"
+#include "strata/optim/internal/whole_step.h"
 #include "strata/state/internal/fitting.h"
 #include "strata/state/internal/listing.h"
 #include "strata/tensor/error.h"
@@ -21,6 +26,14 @@ void throw_if_any(const std::vector<std::string>& offenders, const char* what) {
   if (offenders.empty()) return;
   throw StateError("[Optimizer::update] " + std::string(what) + ": " + strata::internal::list_offenders(offenders) +
                    ". Nothing was changed.");
+}
+
+// The count is saved as Flax saves it.
+void check_step_fits(Index step) {
+  if (step < Index{std::numeric_limits<std::uint32_t>::max()}) return;
+  throw StateError("[Optimizer::update] " + std::to_string(step) +
+                   " steps are done, and `step` counts no further: it has 32 bits. Nothing was changed. Go on with a "
+                   "new optimizer.");
 }
 
 // Holds values taken out of variables, and puts them back however the step ends: while they are out, nobody else holds
@@ -106,10 +119,11 @@ std::vector<Tensor> Optimizer::find_gradients(const State& gradients) const {
 }
 
 void Optimizer::update_leaves(const Leaves& leaves, const State& gradients) {
+  check_step_fits(step_);
   const std::vector<Variable*> variables = find_variables(leaves);
   std::vector<Tensor> updates = find_gradients(gradients);
   TakenValues taken(variables);
-  transformation_.rule().step(taken.values, std::move(updates), memory_);
+  internal::whole_step(transformation_.rule(), taken.values, std::move(updates), memory_);
   ++step_;
 }
 

@@ -31,7 +31,8 @@ class Optimizer {
 
   // One step: gradients become updates, which are added to the module's variables. `gradients` may hold more variables
   // than the filter takes. Throws StateError that lists what is missing or differs in shape or element type, in the
-  // gradients or in the module, before anything is changed.
+  // gradients or in the module, and after 2^32 - 1 steps; ValueError if a learning rate is not finite; and what a
+  // schedule or rule of your own throws: then nothing is changed.
   template <class M>
   void update(M& module, const State& gradients) {
     update_leaves(strata::internal::collect_leaves(strata::internal::node_of(module)), gradients);

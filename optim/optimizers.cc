@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "strata/optim/internal/checks.h"
 #include "strata/optim/internal/per_element.h"
 
 namespace strata::optim {
@@ -102,12 +103,20 @@ struct Lion {
 }  // namespace
 
 Transformation sgd(Schedule learning_rate, SGDOptions options) {
+  internal::check_learning_rate("sgd", learning_rate);
+  if (options.momentum) internal::check_share("sgd", "momentum", *options.momentum);
   if (!options.momentum) return make(PlainSGD{}, std::move(learning_rate), {.schedule_count = {1, "count"}});
   return make(MomentumSGD{{*options.momentum, options.nesterov}}, std::move(learning_rate),
               {.schedule_count = {1, "count"}, .slots = {{.path = {0, "trace"}}}});
 }
 
 Transformation rmsprop(Schedule learning_rate, RMSPropOptions options) {
+  internal::check_learning_rate("rmsprop", learning_rate);
+  internal::check_share("rmsprop", "decay", options.decay);
+  if (options.bias_correction) internal::check_decay("rmsprop", "decay", options.decay);
+  internal::check_positive("rmsprop", "eps", options.eps);
+  internal::check_not_negative("rmsprop", "initial_scale", options.initial_scale);
+  if (options.momentum) internal::check_share("rmsprop", "momentum", *options.momentum);
   MemoryLayout layout{.schedule_count = {1, "count"}};
   if (options.bias_correction) layout.count = Path{0, "count"};
   layout.slots.push_back({.path = {0, "nu"}, .initial = options.initial_scale});
@@ -117,12 +126,19 @@ Transformation rmsprop(Schedule learning_rate, RMSPropOptions options) {
 }
 
 Transformation adagrad(Schedule learning_rate, AdagradOptions options) {
+  internal::check_learning_rate("adagrad", learning_rate);
+  internal::check_not_negative("adagrad", "initial_accumulator_value", options.initial_accumulator_value);
+  internal::check_not_negative("adagrad", "eps", options.eps);
   return make(Adagrad{options}, std::move(learning_rate),
               {.schedule_count = {1, "count"},
                .slots = {{.path = {0, "sum_of_squares"}, .initial = options.initial_accumulator_value}}});
 }
 
 Transformation lion(Schedule learning_rate, LionOptions options) {
+  internal::check_learning_rate("lion", learning_rate);
+  internal::check_share("lion", "b1", options.b1);
+  internal::check_share("lion", "b2", options.b2);
+  internal::check_not_negative("lion", "weight_decay", options.weight_decay);
   return make(Lion{options}, std::move(learning_rate),
               {.count = Path{0, "count"}, .schedule_count = {2, "count"}, .slots = {{.path = {0, "mu"}}}});
 }

@@ -9,6 +9,9 @@
 // The optimizers of optax 0.2.8, under its names, defaults and paths of memory. In the formulas g is the gradient, p
 // the parameter, u the update that is added to it, lr the learning rate, and n the number of the step from 1.
 //
+// Throw ValueError, naming the option and its range, for decays and momenta that are not from 0 to 1 (those of Adam
+// below 1), for negative or infinite numbers, NaN, and an eps of 0 where a gradient of 0 would be divided by it.
+//
 // Two-byte floating parameters are updated in float32 and rounded once; their memory has their own element type.
 namespace strata::optim {
 

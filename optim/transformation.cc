@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/optim/transformation.h"
 
+#include <algorithm>
 #include <cmath>
-#include <string>
 
+#include "strata/optim/internal/checks.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/reduce.h"
@@ -22,17 +23,33 @@ class Chain final : public Transformation::Rule {
   }
 
   void update(std::span<Tensor> updates, Memory& memory, std::span<const Tensor> params) const override {
-    for (std::size_t i = 0; i < links_.size(); ++i) links_[i].rule().update(updates, memory.links[i], params);
+    std::vector<Memory> before = run_but_last(updates, memory, params);
+    links_.back().rule().update(updates, memory.links.back(), params);
+    replace_but_last(memory, std::move(before));
   }
 
   // The last link may save a pass.
   void step(std::span<Tensor> params, std::vector<Tensor> gradients, Memory& memory) const override {
-    const std::size_t last = links_.size() - 1;
-    for (std::size_t i = 0; i < last; ++i) links_[i].rule().update(gradients, memory.links[i], params);
-    links_[last].rule().step(params, std::move(gradients), memory.links[last]);
+    std::vector<Memory> before = run_but_last(gradients, memory, params);
+    links_.back().rule().step(params, std::move(gradients), memory.links.back());
+    replace_but_last(memory, std::move(before));
   }
 
+  [[nodiscard]] bool writes_last() const override { return links_.back().rule().writes_last(); }
+
  private:
+  // The memories that these links have afterwards: a later link may throw.
+  std::vector<Memory> run_but_last(std::span<Tensor> updates, const Memory& memory,
+                                   std::span<const Tensor> params) const {
+    std::vector<Memory> next(memory.links.begin(), memory.links.end() - 1);
+    for (std::size_t i = 0; i < next.size(); ++i) links_[i].rule().update(updates, next[i], params);
+    return next;
+  }
+
+  static void replace_but_last(Memory& memory, std::vector<Memory> next) noexcept {
+    std::move(next.begin(), next.end(), memory.links.begin());
+  }
+
   std::vector<Transformation> links_;
 };
 
@@ -50,11 +67,17 @@ class ClipByGlobalNorm final : public Transformation::Rule {
     for (Tensor& update : updates) update = update / norm * max_norm_;
   }
 
+  [[nodiscard]] bool writes_last() const override { return true; }
+
  private:
   double max_norm_;
 };
 
 }  // namespace
+
+Transformation::Transformation(std::shared_ptr<const Rule> rule) : rule_(std::move(rule)) {
+  if (rule_ == nullptr) throw ValueError("[Transformation] there is no rule: the pointer is null.");
+}
 
 void Transformation::Rule::step(std::span<Tensor> params, std::vector<Tensor> gradients, Memory& memory) const {
   update(gradients, memory, params);
@@ -67,9 +90,7 @@ Transformation chain(std::vector<Transformation> links) {
 }
 
 Transformation clip_by_global_norm(double max_norm) {
-  if (!(max_norm > 0)) {
-    throw ValueError("[clip_by_global_norm] max_norm must be positive, got " + std::to_string(max_norm) + ".");
-  }
+  internal::check_positive("clip_by_global_norm", "max_norm", max_norm);
   return Transformation(std::make_shared<ClipByGlobalNorm>(max_norm));
 }
 

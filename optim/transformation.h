@@ -43,9 +43,15 @@ class Transformation {
 
     // Makes the updates and adds them. Override it where that saves a pass over memory.
     virtual void step(std::span<Tensor> params, std::vector<Tensor> gradients, Memory& memory) const;
+
+    // An optimizer's step that throws changes nothing. True promises that update and step, given elements of float32 or
+    // float64 that are shared with no other tensor, throw before they write to memory and parameters or not at all:
+    // they then write in place. Other rules work on copies, which take their place afterwards.
+    [[nodiscard]] virtual bool writes_last() const { return false; }
   };
 
-  explicit Transformation(std::shared_ptr<const Rule> rule) : rule_(std::move(rule)) {}
+  // Throws ValueError if there is no rule.
+  explicit Transformation(std::shared_ptr<const Rule> rule);
 
   [[nodiscard]] const Rule& rule() const noexcept { return *rule_; }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "strata/state/internal/walk.h"
+#include "strata/tensor/internal/hash.h"
 
 namespace strata::internal {
 namespace {
@@ -51,8 +52,6 @@ bool equal_records(const Record& a, const Record& b) {
   return a.node.type->role != Role::value || a.node.type->equal(a.node.object, b.node.object);
 }
 
-void mix(std::size_t& hash, std::size_t value) { hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2); }
-
 std::string record_text(const Record& record) {
   if (record.variable != nullptr) {
     const std::string metadata = to_string(record.variable->metadata());
@@ -81,18 +80,18 @@ bool equal_graphs(Node a, Node b) {
 std::size_t hash_graph(Node root) {
   std::size_t hash = 0;
   for (const Record& record : records_of(root)) {
-    mix(hash, static_cast<std::size_t>(record.depth));
-    mix(hash, std::hash<std::string_view>{}(record.key.text));
-    mix(hash, static_cast<std::size_t>(record.key.integer));
-    mix(hash, static_cast<std::size_t>(record.number));
+    hash = mix_hash(hash, static_cast<std::size_t>(record.depth));
+    hash = mix_hash(hash, std::hash<std::string_view>{}(record.key.text));
+    hash = mix_hash(hash, static_cast<std::size_t>(record.key.integer));
+    hash = mix_hash(hash, static_cast<std::size_t>(record.number));
     if (record.variable != nullptr) {
-      mix(hash, std::hash<const void*>{}(&record.variable->kind()));
+      hash = mix_hash(hash, std::hash<const void*>{}(&record.variable->kind()));
       for (const auto& [name, value] : record.variable->metadata().values()) {
-        mix(hash, std::hash<std::string>{}(name));
-        mix(hash, std::hash<MetadataValue>{}(value));
+        hash = mix_hash(hash, std::hash<std::string>{}(name));
+        hash = mix_hash(hash, std::hash<MetadataValue>{}(value));
       }
     } else if (record.node.type->role == Role::value) {
-      mix(hash, record.node.type->hash(record.node.object));
+      hash = mix_hash(hash, record.node.type->hash(record.node.object));
     }
   }
   return hash;

@@ -63,7 +63,7 @@ Tensor relu(const Tensor& x) {
 }
 
 Tensor softmax(const Tensor& x, int axis) {
-  const int position = internal::normalize_axis(axis, x.shape(), "softmax");
+  const int position = x.shape().normalize_axis(axis, "softmax");
   if (x.size() == 0) return compute_floating(x, [](const Tensor& floating) { return floating; });
   return compute_floating(x, [position](const Tensor& in) {
     Tensor y = softmax_values(stop_gradient(in), position);
@@ -76,7 +76,7 @@ Tensor softmax(const Tensor& x, int axis) {
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {
-  const int position = internal::normalize_axis(axis, x.shape(), "log_softmax");
+  const int position = x.shape().normalize_axis(axis, "log_softmax");
   if (x.size() == 0) return compute_floating(x, [](const Tensor& floating) { return floating; });
   return compute_floating(x, [position](const Tensor& in) {
     Tensor y = log_softmax_values(stop_gradient(in), position);

@@ -36,7 +36,7 @@ Index first_best(const T* x, Index size, Index step, Beats beats) {
 
 template <class Beats>
 Tensor positions(const Tensor& x, int axis, const char* name, Beats beats) {
-  const int position = internal::normalize_axis(axis, x.shape(), name);
+  const int position = x.shape().normalize_axis(axis, name);
   const Index size = x.size(position);
   const Index step = x.shape().axes(position + 1, x.rank()).num_elements();
   Tensor result = Tensor::uninitialized(x.shape().without_axis(position), DType::int64);

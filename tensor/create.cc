@@ -2,6 +2,8 @@
 #include "strata/tensor/create.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "strata/tensor/error.h"
@@ -41,6 +43,9 @@ Tensor arange(Index begin, Index end, Index step) {
   const auto stride = up ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
   const bool is_empty = up ? begin >= end : begin <= end;
   const std::uint64_t count = is_empty ? 0 : (distance - 1) / stride + 1;
+  if (count > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) {
+    throw ShapeError("[arange] " + std::to_string(count) + " numbers are more than a tensor can hold.");
+  }
   Tensor result = Tensor::uninitialized(Shape{static_cast<Index>(count)}, DType::int64);
   std::uint64_t value = static_cast<std::uint64_t>(begin);
   for (std::int64_t& element : result.mutable_data<std::int64_t>()) {

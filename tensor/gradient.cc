@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/tensor/gradient.h"
 
-#include <algorithm>
-
+#include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/internal/tape.h"
 #include "strata/tensor/internal/tensor_access.h"
@@ -11,15 +10,6 @@ namespace strata {
 namespace {
 
 using internal::TensorAccess;
-
-Tensor filled(const Tensor& like, double value) {
-  Tensor result = Tensor::uninitialized(like.shape(), like.dtype());
-  dispatch(like.dtype(), [&]<class T>(T) {
-    const std::span<T> elements = result.mutable_data<T>();
-    std::fill(elements.begin(), elements.end(), convert_element<T>(value));
-  });
-  return result;
-}
 
 void check_cotangents(std::span<const Tensor> outputs, std::span<const Tensor> cotangents) {
   if (outputs.size() != cotangents.size()) {
@@ -69,7 +59,7 @@ std::vector<Tensor> GradientTape::gradient(const Tensor& loss, std::span<const T
     throw ShapeError("[GradientTape::gradient] the loss is not a floating scalar but " + describe(loss) +
                      ". Reduce it with sum or mean.");
   }
-  const Tensor one = filled(loss, 1.0);
+  const Tensor one = full_like(loss, 1.0);
   return gradient(std::span<const Tensor>(&loss, 1), std::span<const Tensor>(&one, 1), sources);
 }
 
@@ -99,7 +89,7 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> outputs, std:
   tape_->run_backward(all, keep);
   for (const Tensor& source : sources) {
     Cotangent& gradient = all[static_cast<std::size_t>(TensorAccess::tape(source).slot)];
-    result.push_back(gradient ? stop_gradient(*gradient) : filled(source, 0.0));
+    result.push_back(gradient ? stop_gradient(*gradient) : full_like(source, 0.0));
   }
   return result;
 }

@@ -16,7 +16,6 @@
 namespace strata {
 namespace {
 
-using internal::normalize_axis;
 using Positions = std::vector<Index>;
 
 // A shape seen from one of its axes.
@@ -173,7 +172,7 @@ Shape common_shape(const Tensor& x, const Tensor& indices, int axis) {
 }  // namespace
 
 Tensor take(const Tensor& x, const Tensor& indices, int axis) {
-  const int position = normalize_axis(axis, x.shape(), "take");
+  const int position = x.shape().normalize_axis(axis, "take");
   const Layout layout(x.shape(), position);
   Positions positions = resolve(indices, layout.size, "take");
   Tensor result = taken(x, layout, positions, taken_shape(x, indices, position));
@@ -185,7 +184,7 @@ Tensor take(const Tensor& x, const Tensor& indices, int axis) {
 }
 
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
-  const int position = normalize_axis(axis, x.shape(), "take_along_axis");
+  const int position = x.shape().normalize_axis(axis, "take_along_axis");
   const Shape common = common_shape(x, indices, position);
   Positions positions = resolve(broadcast_to(indices, internal::with_size(common, position, indices.size(position))),
                                 x.size(position), "take_along_axis");
@@ -201,7 +200,7 @@ Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
 }
 
 Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates, int axis) {
-  const int position = normalize_axis(axis, x.shape(), "scatter_add");
+  const int position = x.shape().normalize_axis(axis, "scatter_add");
   const Layout layout(x.shape(), position);
   const Positions positions = resolve(indices, layout.size, "scatter_add");
   if (const Shape expected = taken_shape(x, indices, position); updates.shape() != expected) {

@@ -99,8 +99,8 @@ Backward parting(std::span<const Tensor> tensors, int axis) {
 }  // namespace
 
 Tensor concatenate(std::span<const Tensor> tensors, int axis) {
-  if (tensors.empty()) throw ValueError("[concatenate] there are no tensors.");
-  const int position = internal::normalize_axis(axis, tensors[0].shape(), "concatenate");
+  if (tensors.empty()) throw ValueError("[concatenate] there are no tensors. Give one or more.");
+  const int position = tensors[0].shape().normalize_axis(axis, "concatenate");
   const Shape shape = joined_shape(tensors, position);
   const DType dtype = common_dtype(tensors);
   std::vector<Tensor> inputs;
@@ -115,16 +115,22 @@ Tensor concatenate(std::initializer_list<Tensor> tensors, int axis) {
 }
 
 Tensor stack(std::span<const Tensor> tensors, int axis) {
-  if (tensors.empty()) throw ValueError("[stack] there are no tensors.");
+  if (tensors.empty()) throw ValueError("[stack] there are no tensors. Give one or more.");
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].shape() != tensors[0].shape()) {
       throw ShapeError("[stack] tensor " + std::to_string(i) + " has shape " + to_string(tensors[i].shape()) +
                        ", the first one " + to_string(tensors[0].shape()) + ". All must be equal.");
     }
   }
+  const int rank = tensors[0].rank() + 1;
+  if (axis < -rank || axis >= rank) {
+    throw ShapeError("[stack] there is no position " + std::to_string(axis) + " for a new axis: the shapes are " +
+                     to_string(tensors[0].shape()) + ".");
+  }
+  const int position = axis < 0 ? axis + rank : axis;
   std::vector<Tensor> expanded;
-  for (const Tensor& t : tensors) expanded.push_back(expand_dims(t, axis));
-  return concatenate(expanded, axis);
+  for (const Tensor& t : tensors) expanded.push_back(expand_dims(t, position));
+  return concatenate(expanded, position);
 }
 
 Tensor stack(std::initializer_list<Tensor> tensors, int axis) {
@@ -132,7 +138,7 @@ Tensor stack(std::initializer_list<Tensor> tensors, int axis) {
 }
 
 std::vector<Tensor> split_axis(const Tensor& x, Index sections, int axis) {
-  const int position = internal::normalize_axis(axis, x.shape(), "split_axis");
+  const int position = x.shape().normalize_axis(axis, "split_axis");
   const bool uneven = sections < 1 || x.size(position) % sections != 0;
   if (uneven || sections > std::max<Index>(x.size(position), 1)) {  // no list of empty parts without end
     throw ShapeError("[split_axis] axis " + std::to_string(position) + " of " + to_string(x.shape()) +
@@ -153,7 +159,7 @@ std::vector<Tensor> split_axis(const Tensor& x, Index sections, int axis) {
 }
 
 Tensor slice_axis(const Tensor& x, int axis, Index begin, Index end) {
-  const int position = internal::normalize_axis(axis, x.shape(), "slice_axis");
+  const int position = x.shape().normalize_axis(axis, "slice_axis");
   const Index count = x.size(position);
   const Index first = begin < 0 ? begin + count : begin;
   const Index last = end < 0 ? end + count : end;

@@ -17,7 +17,6 @@ namespace {
 
 using internal::dense_strides;
 using internal::normalize_axes;
-using internal::normalize_axis;
 
 // A row-major tensor of the given shape, read from x at these distances (in elements), beginning with element `first`.
 Tensor gathered(const Tensor& x, Index first, const Shape& shape, std::span<const Index> strides) {
@@ -121,15 +120,15 @@ Tensor transpose(const Tensor& x, std::initializer_list<int> axes) {
 
 Tensor swap_axes(const Tensor& x, int a, int b) {
   std::vector<int> order = all_axes(x);
-  const auto first = static_cast<std::size_t>(normalize_axis(a, x.shape(), "swap_axes"));
-  const auto second = static_cast<std::size_t>(normalize_axis(b, x.shape(), "swap_axes"));
+  const auto first = static_cast<std::size_t>(x.shape().normalize_axis(a, "swap_axes"));
+  const auto second = static_cast<std::size_t>(x.shape().normalize_axis(b, "swap_axes"));
   std::swap(order[first], order[second]);
   return permuted(x, order);
 }
 
 Tensor move_axis(const Tensor& x, int from, int to) {
-  const int source = normalize_axis(from, x.shape(), "move_axis");
-  const int target = normalize_axis(to, x.shape(), "move_axis");
+  const int source = x.shape().normalize_axis(from, "move_axis");
+  const int target = x.shape().normalize_axis(to, "move_axis");
   std::vector<int> order = all_axes(x);
   order.erase(order.begin() + source);
   order.insert(order.begin() + target, source);
@@ -162,8 +161,8 @@ Tensor squeeze(const Tensor& x, const Axes& axes) {
 
 Tensor flatten(const Tensor& x, int first, int last) {
   if (x.rank() == 0) return x.reshape({1});
-  const int begin = normalize_axis(first, x.shape(), "flatten");
-  const int end = normalize_axis(last, x.shape(), "flatten") + 1;
+  const int begin = x.shape().normalize_axis(first, "flatten");
+  const int end = x.shape().normalize_axis(last, "flatten") + 1;
   if (begin >= end) {
     throw ShapeError("[flatten] axis " + std::to_string(first) + " stands behind axis " + std::to_string(last) +
                      ": the shape is " + to_string(x.shape()) + ".");
@@ -195,12 +194,12 @@ Tensor flip(const Tensor& x, const Axes& axes) {
 
 Tensor repeat(const Tensor& x, Index count, int axis) {
   check_count(count, "repeat");
-  return repeated(x, normalize_axis(axis, x.shape(), "repeat"), 1, count, "repeat");
+  return repeated(x, x.shape().normalize_axis(axis, "repeat"), 1, count, "repeat");
 }
 
 Tensor tile(const Tensor& x, Index count, int axis) {
   check_count(count, "tile");
-  return repeated(x, normalize_axis(axis, x.shape(), "tile"), count, 1, "tile");
+  return repeated(x, x.shape().normalize_axis(axis, "tile"), count, 1, "tile");
 }
 
 }  // namespace strata

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "strata/tensor/reduce.h"
+#include "strata/tensor/axes.h"
 #include "strata/tensor/scalar.h"
 #include "strata/tensor/tensor.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ostream>
 
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/scalar.h"
 #include "strata/tensor/tensor.h"
 
 namespace strata {
@@ -13,10 +15,10 @@ constexpr Index entries_at_an_end = 3;  // of an axis too long to print whole
 
 std::string element_text(const Tensor& scalar) {
   return dispatch(scalar.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, bool>) return std::string(scalar.item<bool>() ? "true" : "false");
-    if constexpr (std::is_integral_v<T>) return fmt::format("{}", scalar.item<T>());
-    if constexpr (std::is_same_v<T, double>) return fmt::format("{}", scalar.item<double>());
-    return fmt::format("{}", scalar.item<float>());
+    if constexpr (std::is_integral_v<T>) return to_string(Scalar(scalar.item<T>()));
+    if constexpr (std::is_same_v<T, double>) return to_string(Scalar(scalar.item<double>()));
+    const auto number = scalar.item<float>();
+    return std::isnan(number) ? std::string("nan") : fmt::format("{}", number);
   });
 }
 

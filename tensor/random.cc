@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -106,12 +107,21 @@ void draw_bits(RandomKey key, std::span<T> out) {
   }
 }
 
+// Throws ShapeError if there is no memory for so many.
+template <class T>
+std::vector<T> vector_of(std::size_t count, const char* operation) try {
+  return std::vector<T>(count);
+} catch (const std::exception&) {  // bad_alloc or length_error
+  throw ShapeError("[random::" + std::string(operation) + "] there is no memory for " + std::to_string(count) +
+                   " elements of " + std::to_string(sizeof(T)) + " bytes. Ask for less.");
+}
+
 // low + r, r in [0, width): two words of type U are taken for one of twice the size, modulo the width. A width of 0
 // stands for all values of U.
 template <class U>
 std::vector<U> draw_remainders(RandomKey key, std::size_t count, U width) {
-  std::vector<U> higher(count);
-  std::vector<U> lower(count);
+  auto higher = vector_of<U>(count, "randint");
+  auto lower = vector_of<U>(count, "randint");
   const std::vector<RandomKey> keys = split(key, 2);
   draw_bits<U>(keys[1], lower);
   if (width == 0) return lower;
@@ -195,7 +205,7 @@ RandomKey fold_in(RandomKey key, std::uint32_t data) { return threefry(key, 0, d
 
 std::vector<RandomKey> split(RandomKey key, Index count) {
   if (count < 0) throw_value("split", "count is " + std::to_string(count) + ". Ask for 0 keys or more.");
-  std::vector<RandomKey> keys(static_cast<std::size_t>(count));
+  auto keys = vector_of<RandomKey>(static_cast<std::size_t>(count), "split");
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = threefry(key, i);
   return keys;
 }
@@ -287,18 +297,18 @@ Tensor randint(RandomKey key, const Shape& shape, Index low, Index high, DType d
 Tensor permutation(RandomKey key, Index count) {
   if (count < 0) throw_value("permutation", "count is " + std::to_string(count) + ". Give 0 or more.");
   constexpr double max_word = std::numeric_limits<std::uint32_t>::max();
-  std::vector<Index> order(static_cast<std::size_t>(count));
+  auto order = vector_of<Index>(static_cast<std::size_t>(count), "permutation");
   std::iota(order.begin(), order.end(), Index{0});
   const double rounds = std::ceil(3 * std::log(std::max(1.0, static_cast<double>(count))) / std::log(max_word));
-  std::vector<std::uint32_t> words(order.size());
-  std::vector<std::pair<std::uint32_t, Index>> sorted(order.size());
+  auto words = vector_of<std::uint32_t>(order.size(), "permutation");
+  auto sorted = vector_of<std::pair<std::uint32_t, Index>>(order.size(), "permutation");
   for (int round = 0; round < static_cast<int>(rounds); ++round) {
     const std::vector<RandomKey> keys = split(key, 2);
     key = keys[0];
     draw_bits<std::uint32_t>(keys[1], words);
     for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = {words[i], static_cast<Index>(i)};
     std::sort(sorted.begin(), sorted.end());
-    std::vector<Index> next(order.size());
+    auto next = vector_of<Index>(order.size(), "permutation");
     std::transform(sorted.begin(), sorted.end(), next.begin(),
                    [&](const auto& entry) { return order[static_cast<std::size_t>(entry.second)]; });
     order.swap(next);

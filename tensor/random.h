@@ -20,13 +20,14 @@ struct RandomKey {
 }  // namespace strata
 
 // Random numbers as functions of a key: those of jax.random (0.10, threefry_partitionable) for the same key, bit for
-// bit in float32 and in integers, whatever the number of threads and the instruction set. An element depends on the key
-// and on its place in row-major order alone. Numbers of other floating types are drawn in float32 and converted, which
-// is not what JAX does.
+// bit in float32 and in integers, whatever the number of threads and the instruction set (orthogonal matrices: see
+// there). Except in `permutation` and `orthogonal`, an element depends on the key and on its place in row-major order
+// alone, not on the shape. Numbers of other floating types are drawn in float32 and converted, which is not what JAX
+// does.
 //
 // Source: Threefry-2x32 with 20 rounds, Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC11).
 //
-// Throw DTypeError if `dtype` is not one that the function can draw.
+// Throw DTypeError if `dtype` is not one that the function can draw, ShapeError if there is no memory for the numbers.
 namespace strata::random {
 
 // The words 0 and `seed` modulo 2^32.
@@ -42,7 +43,7 @@ namespace strata::random {
 [[nodiscard]] Tensor bits(RandomKey key, const Shape& shape, DType dtype = DType::uint32);
 
 // Uniform in [low, high), in steps of (high - low) / 2^23; rounding may give `high` itself.
-// Throws ValueError unless low <= high and both are finite, in float32.
+// Throws ValueError unless low <= high, and high - low is finite in float32.
 [[nodiscard]] Tensor uniform(RandomKey key, const Shape& shape, double low = 0, double high = 1,
                              DType dtype = DType::float32);
 
@@ -50,7 +51,7 @@ namespace strata::random {
 [[nodiscard]] Tensor normal(RandomKey key, const Shape& shape, DType dtype = DType::float32);
 
 // Standard normal numbers on the condition that they fall between low and high; either may be infinite.
-// Throws ValueError unless low < high.
+// Throws ValueError unless low < high in float32.
 [[nodiscard]] Tensor truncated_normal(RandomKey key, const Shape& shape, double low, double high,
                                       DType dtype = DType::float32);
 

@@ -82,7 +82,8 @@ Tensor mean(const Tensor& x, const Axes& axes, ReduceOptions options) {
 
 Tensor variance(const Tensor& x, const Axes& axes, ReduceOptions options) {
   if (is_two_byte_float(x)) return variance(x.astype(DType::float32), axes, options).astype(x.dtype());
-  return mean(square(x - mean(x, axes, {.keep_dims = true})), axes, options);
+  const Axes named = Reduction(x.shape(), axes, "variance").axes();
+  return mean(square(x - mean(x, named, {.keep_dims = true})), named, options);
 }
 
 Tensor prod(const Tensor& x, const Axes& axes, ReduceOptions options) {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <initializer_list>
-#include <span>
-#include <utility>
-#include <vector>
-
+#include "strata/tensor/axes.h"
 #include "strata/tensor/tensor.h"
 
 // Reductions: one number from all elements along some axes.
@@ -17,21 +13,6 @@
 // Sums are formed in float64 (integers: 64 bits), in blocks that depend on the shape alone: results have the same bits
 // for any number of threads. All functions throw ShapeError if an axis does not exist or is named twice.
 namespace strata {
-
-// Axes of a tensor; negative ones count from the end. If none is named, all of them.
-class Axes {
- public:
-  Axes() = default;
-  Axes(int axis) : axes_{axis} {}
-  Axes(std::initializer_list<int> axes) : axes_(axes) {}
-  Axes(std::vector<int> axes) : axes_(std::move(axes)) {}
-
-  [[nodiscard]] bool all() const noexcept { return axes_.empty(); }
-  [[nodiscard]] std::span<const int> named() const noexcept { return axes_; }
-
- private:
-  std::vector<int> axes_;
-};
 
 struct ReduceOptions {
   bool keep_dims = false;

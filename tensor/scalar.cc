@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 namespace strata {
@@ -25,6 +26,8 @@ bool Scalar::fits(DType dtype) const {
 }
 
 std::string to_string(const Scalar& scalar) {
+  // The sign of a NaN says nothing.
+  if (const auto* value = std::get_if<double>(&scalar.value_); value != nullptr && std::isnan(*value)) return "nan";
   return std::visit([](auto value) { return fmt::format("{}", value); }, scalar.value_);
 }
 

@@ -53,9 +53,10 @@ Index Shape::num_elements() const noexcept {
   return product;
 }
 
-int Shape::normalize_axis(int axis) const {
+int Shape::normalize_axis(int axis, const char* operation) const {
   if (axis < -rank_ || axis >= rank_) {
-    throw ShapeError("[Shape] there is no axis " + std::to_string(axis) + ": the shape is " + to_string(*this) + ".");
+    throw ShapeError("[" + std::string(operation) + "] there is no axis " + std::to_string(axis) + ": the shape is " +
+                     to_string(*this) + ".");
   }
   return axis < 0 ? axis + rank_ : axis;
 }

@@ -55,8 +55,8 @@ class Shape {
   // The product of all sizes; 1 for a scalar.
   [[nodiscard]] Index num_elements() const noexcept;
 
-  // Axis as a position in [0, rank). Throws ShapeError if there is no such axis.
-  [[nodiscard]] int normalize_axis(int axis) const;
+  // Axis as a position in [0, rank). Throws ShapeError that starts with `[operation]` if there is no such axis.
+  [[nodiscard]] int normalize_axis(int axis, const char* operation = "Shape") const;
 
   // The axes [begin, end) as a shape of their own; negative positions count from the end.
   [[nodiscard]] Shape axes(int begin, int end) const;

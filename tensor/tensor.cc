@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "strata/tensor/error.h"
@@ -25,6 +26,17 @@ Index normalize_index(Index index, Index size, const char* operation) {
   return index < 0 ? index + size : index;
 }
 
+[[noreturn]] void throw_too_large(DType dtype, const Shape& shape, const std::string& bytes) {
+  throw ShapeError("[Tensor] " + std::string(name(dtype)) + to_string(shape) + " takes " + bytes +
+                   ". Ask for a smaller shape.");
+}
+
+std::shared_ptr<internal::Buffer> allocate(DType dtype, const Shape& shape, std::size_t bytes) try {
+  return std::make_shared<internal::Buffer>(bytes);
+} catch (const std::bad_alloc&) {
+  throw_too_large(dtype, shape, std::to_string(bytes) + " bytes, which the system does not have");
+}
+
 // A view of consecutive leading entries, whose gradient is zero outside of them.
 Tensor leading_entries(const Tensor& t, Index first, const Shape& shape) {
   return differentiable(
@@ -39,16 +51,28 @@ Tensor leading_entries(const Tensor& t, Index first, const Shape& shape) {
       });
 }
 
-Shape infer_size(std::span<const Index> sizes, Index total) {
+[[noreturn]] void throw_reshape(const Tensor& x, std::span<const Index> sizes, const char* why) {
+  std::string text;
+  for (const Index size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  throw ShapeError("[Tensor::reshape] " + to_string(x.shape()) + " cannot become [" + text + "]: " + why + ".");
+}
+
+// The shape that x takes: one of the sizes may be -1.
+Shape infer_size(const Tensor& x, std::span<const Index> sizes) {
   std::vector<Index> result(sizes.begin(), sizes.end());
   const auto unknown = std::find(result.begin(), result.end(), -1);
-  if (unknown != result.end()) {
-    Index known = 1;
-    for (const Index size : result) {
-      if (__builtin_mul_overflow(known, size == -1 ? 1 : size, &known)) known = 0;
-    }
-    *unknown = known > 0 && total % known == 0 ? total / known : 0;
+  Index known = 1;
+  for (auto size = result.begin(); size != result.end(); ++size) {
+    if (size == unknown) continue;
+    if (*size == -1) throw_reshape(x, sizes, "only one size can be -1");
+    if (*size < 0) throw_reshape(x, sizes, "sizes cannot be negative");
+    if (__builtin_mul_overflow(known, *size, &known)) throw_reshape(x, sizes, "the number of elements differs");
   }
+  if (unknown == result.end()) return Shape(result);
+  if (known == 0 ? x.size() != 0 : x.size() % known != 0) {
+    throw_reshape(x, sizes, "no size in place of -1 gives the number of elements");
+  }
+  *unknown = known == 0 ? 0 : x.size() / known;
   return Shape(result);
 }
 
@@ -75,13 +99,13 @@ Tensor::Tensor(DType dtype, Shape shape, const void* elements, std::size_t count
 
 Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
   if (shape.num_elements() > std::numeric_limits<Index>::max() / size_in_bytes(dtype)) {
-    throw ShapeError("[Tensor] " + std::string(name(dtype)) + to_string(shape) + " has more bytes than fit 64 bits.");
+    throw_too_large(dtype, shape, "more bytes than fit 64 bits");
   }
   Tensor result;
   result.shape_ = shape;
   result.dtype_ = dtype;
   if (const std::size_t bytes = result.num_bytes(); bytes != 0) {
-    result.buffer_ = std::make_shared<internal::Buffer>(bytes);
+    result.buffer_ = allocate(dtype, shape, bytes);
   }
   return result;
 }
@@ -118,7 +142,7 @@ std::span<std::byte> Tensor::mutable_bytes() & {
   }
   if (!buffer_) return {};
   if (buffer_.use_count() > 1 || buffer_->read_only) {
-    auto copy = std::make_shared<internal::Buffer>(num_bytes());
+    auto copy = allocate(dtype_, shape_, num_bytes());
     std::memcpy(copy->data, buffer_->data + offset_, num_bytes());
     buffer_ = std::move(copy);
     offset_ = 0;
@@ -205,13 +229,12 @@ void Tensor::set(Index index, const Tensor& value) & {
 }
 
 Tensor Tensor::reshape(std::initializer_list<Index> sizes) const {
-  return reshape(infer_size({sizes.begin(), sizes.size()}, size()));
+  return reshape(infer_size(*this, {sizes.begin(), sizes.size()}));
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
   if (shape.num_elements() != size()) {
-    throw ShapeError("[Tensor::reshape] " + to_string(shape_) + " cannot become " + to_string(shape) +
-                     ": the number of elements differs.");
+    throw_reshape(*this, shape.sizes(), "the number of elements differs");
   }
   return differentiable(TensorAccess::alias(*this, 0, shape), {*this},
                         [original = shape_](const Tensor& dy) { return std::vector<Cotangent>{dy.reshape(original)}; });

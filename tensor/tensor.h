@@ -48,7 +48,8 @@ class Tensor {
   Tensor(std::span<const T> values, Shape shape)
       : Tensor(dtype_of<T>, std::move(shape), values.data(), values.size()) {}
 
-  // Uninitialised elements, to be filled through mutable_data.
+  // Uninitialised elements, to be filled through mutable_data. Throws ShapeError, as everything that makes a tensor
+  // does, if there is no memory for them.
   [[nodiscard]] static Tensor uninitialized(const Shape& shape, DType dtype);
 
   // A read-only view of memory that `owner` keeps alive; nothing is copied until the tensor is written to.

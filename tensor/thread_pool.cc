@@ -43,29 +43,42 @@ bool spin_until(Condition&& condition) {
   return false;
 }
 
+// Chunks are counted from 0. Their number, and the distance of two positions, can exceed the largest Index.
 struct Job {
-  Index begin, end, grain, num_chunks;
+  Index begin, end, grain;
+  std::uint64_t num_chunks;
   internal::ChunkFunction call;
   void* function;
   int max_workers = 0;
 
-  std::atomic<Index> next_chunk{0};
+  std::atomic<std::uint64_t> next_chunk{0};
   std::atomic<int> num_workers{0};
   Job* next = nullptr;
 
   std::mutex error_mutex{};
-  Index error_chunk = 0;
+  std::uint64_t error_chunk = 0;
   std::exception_ptr error{};
 
-  void run_chunk(Index chunk) {
-    const Index first = begin + chunk * grain;
-    call(function, first, first + std::min(grain, end - first));
+  void run_chunk(std::uint64_t chunk) {
+    const std::uint64_t offset = chunk * static_cast<std::uint64_t>(grain);
+    const auto first = static_cast<Index>(static_cast<std::uint64_t>(begin) + offset);
+    const std::uint64_t left = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(first);
+    call(function, first, static_cast<std::uint64_t>(grain) < left ? first + grain : end);
+  }
+
+  // False if there are no more. The counter never passes their number, beyond which it might wrap.
+  bool take_chunk(std::uint64_t& chunk) {
+    chunk = next_chunk.load(std::memory_order_relaxed);
+    while (chunk < num_chunks) {
+      if (next_chunk.compare_exchange_weak(chunk, chunk + 1, std::memory_order_relaxed)) return true;
+    }
+    return false;
   }
 
   // Chunks are taken in ascending order, so every chunk before a failing one has been taken as well and runs to its
   // end: the error of the lowest chunk does not depend on timing.
   void work() noexcept {
-    for (Index chunk; (chunk = next_chunk.fetch_add(1, std::memory_order_relaxed)) < num_chunks;) {
+    for (std::uint64_t chunk = 0; take_chunk(chunk);) {
       try {
         run_chunk(chunk);
       } catch (...) {
@@ -221,12 +234,16 @@ void set_num_threads(int count) {
 void internal::run_chunks(Index begin, Index end, Index grain, ChunkFunction call, void* function) {
   if (grain < 1) throw ValueError("[parallel_for] the grain must be positive: got " + std::to_string(grain) + ".");
   if (begin >= end) return;
-  Job job{begin, end, grain, (end - begin - 1) / grain + 1, call, function};
-  if (!inside_chunk) job.max_workers = static_cast<int>(std::min<Index>(num_threads(), job.num_chunks)) - 1;
+  const std::uint64_t length = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
+  Job job{begin, end, grain, (length - 1) / static_cast<std::uint64_t>(grain) + 1, call, function};
+  if (!inside_chunk) {
+    const auto threads = static_cast<std::uint64_t>(num_threads());
+    job.max_workers = static_cast<int>(std::min(threads, job.num_chunks)) - 1;
+  }
   if (job.max_workers > 0) {
     Pool::instance().run(job);
   } else {
-    for (Index chunk = 0; chunk < job.num_chunks; ++chunk) job.run_chunk(chunk);
+    for (std::uint64_t chunk = 0; chunk < job.num_chunks; ++chunk) job.run_chunk(chunk);
   }
 }
 

@@ -29,11 +29,11 @@ NumpyDType read_dtype(const Reading& reading, std::size_t value) {
   return *dtype;
 }
 
-// The product of the sizes that are not 0, and of an element's bytes, must fit 63 bits.
-std::vector<Index> read_sizes(const Reading& reading, std::size_t shape, int element_bytes) {
+// The product of the sizes that are not 0 must fit 63 bits, as in a Shape.
+std::vector<Index> read_sizes(const Reading& reading, std::size_t shape) {
   reading.require(shape, Type::list, "`shape`");
   const Message& message = reading.message;
-  auto product = static_cast<std::uint64_t>(element_bytes);
+  std::uint64_t product = 1;
   std::vector<Index> sizes;
   for (std::size_t value = shape + 1; value != message.next(shape); value = message.next(value)) {
     if (sizes.size() == max_rank_read) {
@@ -44,7 +44,7 @@ std::vector<Index> read_sizes(const Reading& reading, std::size_t shape, int ele
     }
     const std::uint64_t size = message.positive_integer(value);
     if (size > max_index || (size != 0 && product > max_index / size)) {
-      reading.fail(value, "the bytes of an array of this `shape` do not fit 63 bits.");
+      reading.fail(value, "the elements of an array of this `shape` do not fit 63 bits.");
     }
     if (size != 0) product *= size;
     sizes.push_back(static_cast<Index>(size));
@@ -74,19 +74,23 @@ void copy_elements(std::span<const std::byte> data, NumpyDType element, std::spa
 
 Tensor read_tensor(const Reading& reading, const ArrayFields& fields, DopamineOptions options) {
   const NumpyDType element = read_dtype(reading, *fields.dtype);
-  std::vector<Index> sizes = read_sizes(reading, *fields.shape, size_in_bytes(element.dtype));
+  std::vector<Index> sizes = read_sizes(reading, *fields.shape);
   const bool tagged = fields.order && is_tagged_column_major(reading, *fields.order);
   const bool column_major = tagged && options.column_major_if_tagged;
   if (column_major) std::reverse(sizes.begin(), sizes.end());
 
   const Shape shape(sizes);
-  const std::size_t bytes_needed =
-      static_cast<std::size_t>(shape.num_elements()) * static_cast<std::size_t>(size_in_bytes(element.dtype));
+  const auto num_elements = static_cast<std::uint64_t>(shape.num_elements());
+  const auto element_bytes = static_cast<std::uint64_t>(size_in_bytes(element.dtype));
+  if (num_elements > max_index / element_bytes) {
+    reading.fail(*fields.shape, "the bytes of an array of this `shape` do not fit 63 bits.");
+  }
+  const std::uint64_t bytes_needed = num_elements * element_bytes;
   reading.require(*fields.data, Type::binary, "`data`");
   const std::span<const std::byte> data = reading.message.binary(*fields.data);
   if (data.size() != bytes_needed) {
     reading.fail(*fields.data, fmt::format("`data` has {} bytes, but {} elements of {} take {}.", data.size(),
-                                           shape.num_elements(), name(element.dtype), bytes_needed));
+                                           num_elements, name(element.dtype), bytes_needed));
   }
   Tensor tensor = Tensor::uninitialized(shape, element.dtype);
   copy_elements(data, element, tensor.mutable_bytes());

@@ -22,6 +22,10 @@ namespace {
       fmt::format("[{}] {}: cannot {}: {}.", operation, name, action, std::generic_category().message(error)));
 }
 
+void check_name(const std::string& operation, const std::string& name) {
+  if (name.find('\0') != std::string::npos) throw_io_error(operation, name.c_str(), "take a name with a NUL", EINVAL);
+}
+
 // With the slash behind it; empty for names in the current folder.
 std::string folder_of(const std::string& name) { return name.substr(0, name.find_last_of('/') + 1); }
 
@@ -56,8 +60,7 @@ void sync_folder(const std::string& folder) noexcept {
 
 AtomicFile::AtomicFile(std::string name, std::string operation)
     : name_(std::move(name)), operation_(std::move(operation)) {
-  if (name_.find('\0') != std::string::npos)
-    throw_io_error(operation_, name_.c_str(), "take a name with a NUL", EINVAL);
+  check_name(operation_, name_);
   struct ::stat status {};
   const bool exists = ::lstat(name_.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
@@ -88,13 +91,22 @@ void AtomicFile::commit() {
 void AtomicFile::fail(const char* action) const { throw_io_error(operation_, name_, action, errno); }
 
 std::vector<std::byte> read_file(const std::string& name, const std::string& operation) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(name.c_str(), "rbe"), &std::fclose);
-  if (!stream) throw_io_error(operation, name, "open", errno);
-  struct stat status {};
-  if (::fstat(::fileno(stream.get()), &status) != 0) throw_io_error(operation, name, "look at", errno);
+  check_name(operation, name);
+  // To open a pipe would wait for a writer.
+  const int descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor == -1) throw_io_error(operation, name, "open", errno);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(::fdopen(descriptor, "rb"), &std::fclose);
+  if (!stream) {
+    const int error = errno;
+    ::close(descriptor);
+    throw_io_error(operation, name, "open", error);
+  }
+  struct ::stat status {};
+  if (::fstat(descriptor, &status) != 0) throw_io_error(operation, name, "look at", errno);
   if (S_ISDIR(status.st_mode)) throw_io_error(operation, name, "read", EISDIR);
+  if (!S_ISREG(status.st_mode)) throw_io_error(operation, name, "read what is no regular file", EINVAL);
 
-  // A pipe has no size before it is read.
+  // Beyond the size that the system gives, for files that grow and those that it makes up (as in /proc).
   constexpr std::size_t least = 4096;
   std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size) + least);
   std::size_t size = 0;

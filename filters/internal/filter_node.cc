@@ -5,20 +5,17 @@
 #include <unordered_map>
 
 #include "strata/tensor/error.h"
+#include "strata/tensor/internal/hash.h"
 
 namespace strata::internal {
 namespace {
-
-std::size_t mix(std::size_t hash, std::size_t value) {
-  return hash ^ (value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2));
-}
 
 std::size_t of_text(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
 template <class List, class HashItem>
 std::size_t of_list(const List& list, HashItem hash_item) {
   std::size_t hash = list.size();
-  for (const auto& item : list) hash = mix(hash, hash_item(item));
+  for (const auto& item : list) hash = mix_hash(hash, hash_item(item));
   return hash;
 }
 
@@ -40,8 +37,8 @@ struct Hasher {
   }
   std::size_t operator()(const OfShape& part) const { return of_list(part.sizes, std::hash<Index>{}); }
   std::size_t operator()(const Measured& part) const {
-    const auto head = mix(static_cast<std::size_t>(part.measure), static_cast<std::size_t>(part.comparison));
-    return mix(head, std::hash<Index>{}(part.value));
+    const auto head = mix_hash(static_cast<std::size_t>(part.measure), static_cast<std::size_t>(part.comparison));
+    return mix_hash(head, std::hash<Index>{}(part.value));
   }
   std::size_t operator()(const Custom& part) const { return std::hash<const void*>{}(part.predicate.get()); }
   std::size_t operator()(const Any& part) const { return of_list(part.filters, std::hash<Filter>{}); }
@@ -107,7 +104,7 @@ Filter make_filter(FilterPart part) {
     throw FilterError("[Filter] the filter has more than " + std::to_string(max_filter_depth) +
                       " levels. Give all parts to one `any` or `all` instead of joining them one by one.");
   }
-  const std::size_t hash = mix(part.index(), std::visit(Hasher{}, part));
+  const std::size_t hash = mix_hash(part.index(), std::visit(Hasher{}, part));
   return Filter(std::make_shared<const FilterNode>(FilterNode{std::move(part), hash, depth, size}));
 }
 

@@ -48,6 +48,7 @@
 #include "strata/state/variable.h"
 #include "strata/tensor/activation.h"
 #include "strata/tensor/arithmetic.h"
+#include "strata/tensor/axes.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/cpu.h"
 #include "strata/tensor/create.h"

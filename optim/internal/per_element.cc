@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/optim/internal/per_element.h"
 
+#include <cmath>
 #include <limits>
 
 #include "strata/tensor/create.h"
+#include "strata/tensor/error.h"
+#include "strata/tensor/scalar.h"
 
 namespace strata::optim::internal {
 namespace {
@@ -30,14 +33,19 @@ Memory PerElementRule::init(std::span<const Tensor> params) const {
 
 StepFacts PerElementRule::begin_step(Memory& memory) const {
   const auto count_of = [](const Memory::Scalar& scalar) { return scalar.value.item<Index>(); };
-  const StepFacts facts{
-      .learning_rate = learning_rate_(learning_rate_.is_constant() ? 0 : count_of(memory.scalars.back())),
-      .number = layout_.count ? count_of(memory.scalars.front()) + 1 : 1};
+  const Index schedule_step = learning_rate_.is_constant() ? 0 : count_of(memory.scalars.back());
+  const StepFacts facts{.learning_rate = learning_rate_(schedule_step),
+                        .number = layout_.count ? count_of(memory.scalars.front()) + 1 : 1};
+  if (!std::isfinite(facts.learning_rate)) {
+    throw ValueError("[Schedule] the learning rate of step " + std::to_string(schedule_step) + " is " +
+                     to_string(Scalar(facts.learning_rate)) + ". Let the schedule give finite numbers.");
+  }
   for (Memory::Scalar& scalar : memory.scalars) add_one(scalar.value);
   return facts;
 }
 
 void PerElementRule::update(std::span<Tensor> updates, Memory& memory, std::span<const Tensor> params) const {
+  for (Tensor& update : updates) static_cast<void>(update.mutable_bytes());  // what can throw comes first
   const StepFacts facts = begin_step(memory);
   for (std::size_t i = 0; i < updates.size(); ++i) {
     if (updates[i].dtype() == DType::float64) {

@@ -40,13 +40,15 @@ class PerElementRule : public Transformation::Rule {
 
   [[nodiscard]] Memory init(std::span<const Tensor> params) const override;
   void update(std::span<Tensor> updates, Memory& memory, std::span<const Tensor> params) const override;
+  [[nodiscard]] bool writes_last() const override { return true; }
 
  protected:
   static constexpr std::size_t max_slots = 3;
   template <class T>
   using SlotPointers = std::array<T*, max_slots>;
 
-  // The facts of the next step; the counts rise by one.
+  // The facts of the next step; the counts rise by one. Throws ValueError, before they do, if the schedule gives a
+  // number that is not finite.
   StepFacts begin_step(Memory& memory) const;
 
   // Replaces gradients (in `update`) by updates.
@@ -63,8 +65,8 @@ class PerElementRule : public Transformation::Rule {
   MemoryLayout layout_;
 };
 
-// Gives run() for both element types from Formula::apply<T>(facts, gradient, param, slots...), one element at a time,
-// in chunks shared among threads.
+// Gives run() for both element types from Formula::prepare<T>(facts), a function (gradient, param, slots...) -> update
+// of one element, in chunks shared among threads.
 template <class Formula>
 class FormulaRule final : public PerElementRule {
  public:

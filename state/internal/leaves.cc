@@ -22,12 +22,13 @@ std::vector<Leaf> collect_leaves(Node root) {
   return std::move(collector.leaves);
 }
 
-State state_of(Node root) {
-  std::vector<Leaf> leaves = collect_leaves(root);
+State state_of(std::vector<Leaf> leaves) {
   std::vector<State::Entry> entries;
   entries.reserve(leaves.size());
   for (Leaf& leaf : leaves) entries.push_back({std::move(leaf.path), *leaf.variable});
   return StateAccess::from_sorted(std::move(entries));
 }
+
+State state_of(Node root) { return state_of(collect_leaves(root)); }
 
 }  // namespace strata::internal

@@ -17,7 +17,8 @@ struct Leaf {
 // Every variable below root once, in the order of the paths.
 std::vector<Leaf> collect_leaves(Node root);
 
-// The values that the variables below root have now.
+// The values that the leaves, or the variables below root, have now.
+State state_of(std::vector<Leaf> leaves);
 State state_of(Node root);
 
 }  // namespace strata::internal

@@ -15,17 +15,9 @@ namespace {
 
 }  // namespace
 
-int normalize_axis(int axis, const Shape& shape, const char* operation) {
-  if (axis < -shape.rank() || axis >= shape.rank()) {
-    throw ShapeError("[" + std::string(operation) + "] there is no axis " + std::to_string(axis) + ": the shape is " +
-                     to_string(shape) + ".");
-  }
-  return axis < 0 ? axis + shape.rank() : axis;
-}
-
 std::vector<int> normalize_axes(std::span<const int> axes, const Shape& shape, const char* operation) {
   std::vector<int> result;
-  for (const int axis : axes) result.push_back(normalize_axis(axis, shape, operation));
+  for (const int axis : axes) result.push_back(shape.normalize_axis(axis, operation));
   std::sort(result.begin(), result.end());
   if (const auto twice = std::adjacent_find(result.begin(), result.end()); twice != result.end()) {
     throw ShapeError("[" + std::string(operation) + "] axis " + std::to_string(*twice) +

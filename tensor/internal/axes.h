@@ -8,11 +8,8 @@
 
 namespace strata::internal {
 
-// Axis as a position in [0, shape.rank()); negative axes count from the end. Throws ShapeError that starts with
-// `[operation]`.
-[[nodiscard]] int normalize_axis(int axis, const Shape& shape, const char* operation);
-
-// The same for several axes, sorted. Throws ShapeError if an axis is named twice.
+// Axes as positions in [0, shape.rank()), sorted; negative axes count from the end. Throws ShapeError that starts with
+// `[operation]` if there is no such axis or one is named twice.
 [[nodiscard]] std::vector<int> normalize_axes(std::span<const int> axes, const Shape& shape, const char* operation);
 
 // Sums and products of sizes. Throw ShapeError if the result does not fit an Index.

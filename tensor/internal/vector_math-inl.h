@@ -6,7 +6,7 @@
 //                     float        double
 //   Exp               1.1 ulp      1 ulp        subnormal results included
 //   Log               1 ulp        1 ulp        subnormal arguments included
-//   Sigmoid           3 ulp        3 ulp        for |x| <= 80 (600); beyond, the value there
+//   Sigmoid           3 ulp        3 ulp        results below 2^-127 (2^-1023) become 0
 //   Tanh              5 ulp        3 ulp        |result| <= 1
 //
 // NaN stays NaN. The polynomials are minimax fits made for this file.
@@ -40,7 +40,7 @@ struct FloatFormat<float> {
   static constexpr float ln2_low = 1.42860682030941723e-6F;
   static constexpr float exp_lowest = -104.0F;
   static constexpr float exp_highest = 89.0F;
-  static constexpr float sigmoid_limit = 80.0F;
+  static constexpr float gate_limit = 80.0F;
   static constexpr std::int32_t sqrt_half_bits = 0x3F3504F3;
 };
 
@@ -52,7 +52,7 @@ struct FloatFormat<double> {
   static constexpr double ln2_low = 1.908214929270587816e-10;
   static constexpr double exp_lowest = -746.0;
   static constexpr double exp_highest = 710.0;
-  static constexpr double sigmoid_limit = 600.0;
+  static constexpr double gate_limit = 600.0;
   static constexpr std::int64_t sqrt_half_bits = 0x3FE6A09E667F3BCD;
 };
 
@@ -133,21 +133,27 @@ HWY_INLINE V Exp(D d, V x) {
   return hn::Mul(hn::MulAdd(scale, e.fraction, scale), PowerOfTwo(d, rest));
 }
 
-// 1 + e^-x, the reciprocal of Sigmoid, with |x| limited so that its product with the denominator of TanhFraction stays
-// finite: sigmoid(x) tanh(y) = n / (SigmoidDenominator(x) d) takes one division.
+// 1 + e^-x with x limited to `lowest` and above, which is not below -exp_highest: infinite where 2^n is.
+template <class D, class V>
+HWY_INLINE V OnePlusExpOfNegative(D d, V x, hn::TFromD<D> lowest) {
+  using T = hn::TFromD<D>;
+  const V one = hn::Set(d, T{1});
+  const SplitExp<V> e = ExpSplit(d, hn::Neg(Clamp(d, x, lowest, FloatFormat<T>::gate_limit)));
+  return hn::MulAdd(PowerOfTwo(d, e.biased), hn::Add(one, e.fraction), one);
+}
+
+// The reciprocal of Sigmoid, with x limited to 80 (600) in size so that its product with the denominator of
+// TanhFraction stays finite: sigmoid(x) tanh(y) = n / (SigmoidDenominator(x) d) takes one division.
 template <class D, class V>
 HWY_INLINE V SigmoidDenominator(D d, V x) {
-  using T = hn::TFromD<D>;
-  constexpr T limit = FloatFormat<T>::sigmoid_limit;
-  const SplitExp<V> e = ExpSplit(d, hn::Neg(Clamp(d, x, -limit, limit)));
-  const V scale = PowerOfTwo(d, e.biased);
-  return hn::Add(hn::Set(d, T{1}), hn::MulAdd(scale, e.fraction, scale));
+  return OnePlusExpOfNegative(d, x, -FloatFormat<hn::TFromD<D>>::gate_limit);
 }
 
 // 1 / (1 + e^-x).
 template <class D, class V>
 HWY_INLINE V Sigmoid(D d, V x) {
-  return hn::Div(hn::Set(d, hn::TFromD<D>{1}), SigmoidDenominator(d, x));
+  using T = hn::TFromD<D>;
+  return hn::Div(hn::Set(d, T{1}), OnePlusExpOfNegative(d, x, -FloatFormat<T>::exp_highest));
 }
 
 template <class V>

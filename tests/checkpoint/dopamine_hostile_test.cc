@@ -126,7 +126,12 @@ constexpr Hostile hostile_arrays[] = {
      "dtype\xa5'|u1'"sv,
      "do not fit 63 bits"},
     {"ShapeBytesOverflow",
-     "\x83\xa5shape\x92\xcf\x20\x00\x00\x00\x00\x00\x00\x00\x00\xa4"
+     "\x83\xa5shape\x92\xcf\x20\x00\x00\x00\x00\x00\x00\x00\x01\xa4"
+     "data\xc4\x00\xa5"
+     "dtype\xa5'<f8'"sv,
+     "do not fit 63 bits"},
+    {"ShapeBytesOverflowTo0",
+     "\x83\xa5shape\x91\xcf\x20\x00\x00\x00\x00\x00\x00\x00\xa4"
      "data\xc4\x00\xa5"
      "dtype\xa5'<f8'"sv,
      "do not fit 63 bits"},

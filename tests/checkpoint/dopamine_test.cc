@@ -153,6 +153,13 @@ TEST(DopamineRoundTrip, KeepsEveryElementType) {
   EXPECT_EQ(round_trip(state), state);
 }
 
+TEST(DopamineRoundTrip, KeepsTheLongestShapeWithoutElements) {
+  constexpr Index longest = std::numeric_limits<Index>::max();
+  const State state{{Path{"x"}, Variable(zeros({0, longest}, DType::float64))},
+                    {Path{"y"}, Variable(zeros({longest, 0}, DType::int8))}};
+  EXPECT_EQ(round_trip(state), state);
+}
+
 TEST(DopamineRoundTrip, KeepsTheBitsOfNaN) {
   const State state{{Path{"x"}, Variable(tensor({std::numeric_limits<float>::quiet_NaN(), -0.0f}))}};
   EXPECT_EQ(round_trip(state), state);

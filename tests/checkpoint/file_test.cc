@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
@@ -117,13 +118,26 @@ TEST_F(File, SaveNamesAFolderThatIsNotThere) {
 
 TEST_F(File, SaveToTheNameOfAFolderFailsAndLeavesNothing) {
   fs::create_directory(file_);
-  EXPECT_THAT([&] { save(file_, state(1.0f)); }, ThrowsMessage<IoError>(HasSubstr("cannot replace what is no regular file")));
+  EXPECT_THAT([&] { save(file_, state(1.0f)); },
+              ThrowsMessage<IoError>(HasSubstr("cannot replace what is no regular file")));
   EXPECT_THAT(names_in_folder(), testing::ElementsAre("state.msgpack"));
 }
 
 TEST_F(File, SaveRefusesANameWithANul) {
   EXPECT_THROW(save(file_ + std::string("\0x", 2), state(1.0f)), IoError);
   EXPECT_THAT(names_in_folder(), testing::IsEmpty());
+}
+
+TEST_F(File, RestoreRefusesWhatIsNoRegularFile) {
+  constexpr const char* refusal = "cannot read what is no regular file";
+  EXPECT_THAT([] { (void)restore("/dev/zero"); }, ThrowsMessage<IoError>(HasSubstr(refusal)));
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_THAT([&] { (void)restore(file_); }, ThrowsMessage<IoError>(HasSubstr(refusal)));
+}
+
+TEST_F(File, RestoreRefusesANameWithANul) {
+  save(file_, state(1.0f));
+  EXPECT_THROW((void)restore(file_ + std::string("\0x", 2)), IoError);
 }
 
 TEST_F(File, RestoreNamesAFileThatIsNotThere) {

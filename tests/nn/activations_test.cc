@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
@@ -91,6 +92,21 @@ TEST(SoftSign, IsSmoothAtZero) {
 TEST(Gelu, HasAnApproximateAndAnExactForm) {
   expect_values(gelu, tensor({1.0, -1.0}), tensor({0.8411919906082768, -0.15880800939172324}));
   expect_values(exact_gelu, tensor({1.0, -1.0}), tensor({0.8413447460685429, -0.15865525393145707}));
+}
+
+TEST(SoftSign, HasItsSlopeFarFromZero) {
+  // 1 / (1 + |x|)^2
+  expect_slopes([](const Tensor& x) { return soft_sign(x) * 1e12; }, tensor({-999999.0, 999999.0}), tensor({1.0, 1.0}));
+}
+
+// The limits at -infinity, as PyTorch's; the identity on the other side.
+TEST(Activations, OfHugeNumbers) {
+  const Tensor huge = tensor({-3e38F, -1e30F, 1e30F, 3e38F});
+  for (const Function f : {silu, gelu, exact_gelu, hard_silu}) {
+    EXPECT_EQ(difference(f(huge), tensor({0.0F, 0.0F, 1e30F, 3e38F}), within(0)), "");
+  }
+  EXPECT_EQ(difference(softplus(huge), tensor({0.0F, 0.0F, 1e30F, 3e38F}), within(0)), "");
+  EXPECT_EQ(difference(log_sigmoid(huge), tensor({-3e38F, -1e30F, 0.0F, 0.0F}), within(0)), "");
 }
 
 TEST(LeakyRelu, HasTheSlopeOneAtZero) {

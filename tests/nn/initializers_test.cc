@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/nn/initializers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -205,6 +206,20 @@ TEST(Initializers, MayBeOfTheUsersOwn) {
     return Tensor(std::span<const float>(std::vector<float>{1, 2, 3}), shape).astype(dtype);
   });
   EXPECT_TRUE(identical(init(key42, {3}, DType::int32), tensor({1, 2, 3})));
+}
+
+TEST(Initializer, RefusesAnEmptyFunction) { EXPECT_THROW(Initializer("mine", nullptr), ValueError); }
+
+TEST(Initializer, RefusesAResultThatWasNotAskedFor) {
+  const Initializer mine("mine(7)", [](RandomKey, const Shape&, DType) { return tensor({7.0F}); });
+  EXPECT_EQ(mine(key42, {1}).item<float>(), 7);
+  EXPECT_THAT(
+      [&] {
+        (void)mine(key42, {2, 3});
+      },
+      testing::ThrowsMessage<ShapeError>("[Initializer] mine(7) gave float32[1], expected float32[2, 3]."));
+  EXPECT_THAT([&] { (void)mine(key42, {1}, DType::float64); },
+              testing::ThrowsMessage<DTypeError>("[Initializer] mine(7) gave float32[1], expected float64[1]."));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "support/gradient_check.h"
+#include "support/sanitizer.h"
 
 namespace strata::nn {
 namespace {
@@ -95,6 +96,13 @@ TEST(Linear, GradientsMatchCentralDifferences) {
 TEST(Linear, RefusesInputsOfAnotherWidth) {
   EXPECT_THROW((void)two_by_three()(zeros({4, 3})), ShapeError);
   EXPECT_THROW((void)two_by_three()(scalar(1.0f)), ShapeError);
+}
+
+TEST(Linear, RefusesSizesThatThereIsNoMemoryFor) {
+  if (!support::memory_can_be_refused) GTEST_SKIP();
+  Rngs rngs(0);
+  EXPECT_THROW(Linear(Index{1} << 40, Index{1} << 20, rngs), ShapeError);
+  EXPECT_THROW(Linear(Index{1} << 40, Index{1} << 40, rngs), ShapeError);
 }
 
 TEST(Linear, RefusesSizesThatAreNotPositive) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -135,6 +136,106 @@ TEST(OptimizerErrors, GradientsOfAnotherType) {
   State gradients = all_gradients();
   gradients.at(head_kernel).reset(ones({2, 1}, DType::float64));
   expect_refused(gradients, HasSubstr("head/kernel (expected float32[2, 1], got float64[2, 1])"));
+}
+
+// Two steps, the second of which throws E: nothing of it may be left.
+template <class E>
+void expect_whole(const Transformation& transformation, DType dtype = DType::float32) {
+  std::vector<Param> params{Param(full({3}, 1.0, dtype)), Param(full({2}, -1.0, dtype))};
+  const State gradients = nn::state(std::vector<Param>{Param(full({3}, 0.5, dtype)), Param(full({2}, 0.25, dtype))});
+  Optimizer optimizer(params, transformation, of_type<Param>);
+  optimizer.update(params, gradients);
+  const State params_before = nn::state(params);
+  const State optimizer_before = optimizer.state();
+  EXPECT_THROW(optimizer.update(params, gradients), E);
+  EXPECT_EQ(nn::state(params), params_before);
+  EXPECT_EQ(optimizer.state(), optimizer_before);
+}
+
+double fails_at_step_1(Index step) {
+  if (step == 1) throw std::runtime_error("no rate");
+  return 0.1;
+}
+
+double no_number_at_step_1(Index step) { return step == 1 ? std::numeric_limits<double>::quiet_NaN() : 0.1; }
+
+TEST(OptimizerErrors, ASchedulesExceptionLeavesAllAsItWas) {
+  for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+    expect_whole<std::runtime_error>(adam(fails_at_step_1), dtype);
+    expect_whole<std::runtime_error>(adam(fails_at_step_1, {.nesterov = true}), dtype);
+    expect_whole<std::runtime_error>(sgd(fails_at_step_1, {.momentum = 0.9}), dtype);
+    expect_whole<std::runtime_error>(chain(clip_by_global_norm(1), adamw(fails_at_step_1)), dtype);
+  }
+}
+
+TEST(OptimizerErrors, ALaterLinksExceptionLeavesTheEarlierLinksAsTheyWere) {
+  for (const DType dtype : {DType::float32, DType::float16}) {
+    expect_whole<std::runtime_error>(chain(adam(0.1), sgd(fails_at_step_1)), dtype);
+    expect_whole<std::runtime_error>(chain(chain(adam(0.1), lion(0.1)), rmsprop(fails_at_step_1)), dtype);
+  }
+}
+
+TEST(OptimizerErrors, ALearningRateThatIsNoNumber) {
+  expect_whole<ValueError>(adam(no_number_at_step_1));
+  expect_whole<ValueError>(chain(sgd(0.1, {.momentum = 0.9}), sgd(no_number_at_step_1)));
+}
+
+// Counts its steps, writes to everything it can, and throws in the second step.
+class Careless : public Transformation::Rule {
+ public:
+  Memory init(std::span<const Tensor> params) const override {
+    Memory memory;
+    memory.scalars.push_back({{"count"}, scalar(0)});
+    memory.slots.push_back({{"seen"}, {params.begin(), params.end()}});
+    return memory;
+  }
+  void update(std::span<Tensor> updates, Memory& memory, std::span<const Tensor>) const override {
+    memory.scalars[0].value += 1;
+    for (Tensor& seen : memory.slots[0].values) seen += 1;
+    for (Tensor& update : updates) update *= -1;
+    if (memory.scalars[0].value.item<int>() == 2) throw std::runtime_error("careless");
+  }
+};
+
+// Gives the first parameter another shape or type in the second step.
+class Reshaper : public Transformation::Rule {
+ public:
+  explicit Reshaper(Tensor becomes) : becomes_(std::move(becomes)) {}
+  Memory init(std::span<const Tensor>) const override {
+    Memory memory;
+    memory.scalars.push_back({{"count"}, scalar(0)});
+    return memory;
+  }
+  void update(std::span<Tensor>, Memory&, std::span<const Tensor>) const override {}
+  void step(std::span<Tensor> params, std::vector<Tensor>, Memory& memory) const override {
+    memory.scalars[0].value += 1;
+    if (memory.scalars[0].value.item<int>() == 2) params[0] = becomes_;
+  }
+
+ private:
+  Tensor becomes_;
+};
+
+TEST(OptimizerErrors, ARuleOfOnesOwnLeavesAllAsItWas) {
+  const Transformation careless(std::make_shared<Careless>());
+  expect_whole<std::runtime_error>(careless);
+  expect_whole<std::runtime_error>(chain(careless, sgd(0.1)));
+  expect_whole<std::runtime_error>(chain(adam(0.1), careless));
+}
+
+TEST(OptimizerErrors, ARuleThatReshapesAParameter) {
+  expect_whole<ShapeError>(Transformation(std::make_shared<Reshaper>(ones({4}))));
+  expect_whole<DTypeError>(Transformation(std::make_shared<Reshaper>(ones({3}, DType::float64))));
+}
+
+TEST(Optimizer, WritesInPlaceWhatNobodyShares) {
+  std::vector<Param> params{Param(ones({64}))};
+  const State gradients = nn::state(params);
+  Optimizer optimizer(params, chain(clip_by_global_norm(1), adam([](Index) { return 0.1; })), of_type<Param>);
+  optimizer.update(params, gradients);
+  const std::byte* place = params[0].value().bytes().data();
+  optimizer.update(params, gradients);
+  EXPECT_EQ(params[0].value().bytes().data(), place);
 }
 
 TEST(OptimizerErrors, AnotherModule) {
@@ -309,6 +410,22 @@ TEST(SetState, RefusesWhatDoesNotFitAndChangesNothing) {
   EXPECT_THAT([&] { optimizer.set_state(missing); }, ThrowsMessage<StateError>(HasSubstr("Missing: step")));
   EXPECT_THAT([&] { optimizer.set_state(other_shape); }, ThrowsMessage<StateError>(HasSubstr("mu/head/kernel")));
   EXPECT_THAT([&] { optimizer.set_state(extra); }, ThrowsMessage<StateError>(HasSubstr("Unexpected: more")));
+  EXPECT_EQ(optimizer.state(), before);
+}
+
+TEST(Optimizer, RefusesToCountBeyond32BitsAndChangesNothing) {
+  Net net;
+  Optimizer optimizer(net, sgd(0.1, {.momentum = 0.9}), of_head);
+  State state = optimizer.state();
+  state.set({"step"}, OptState(scalar(std::uint32_t{4294967294})));
+  optimizer.set_state(state);
+  optimizer.update(net, all_gradients());
+  EXPECT_EQ(optimizer.step(), 4294967295);
+  const State params = nn::state(net);
+  const State before = optimizer.state();
+  EXPECT_THAT([&] { optimizer.update(net, all_gradients()); },
+              ThrowsMessage<StateError>(HasSubstr("4294967295 steps are done")));
+  EXPECT_EQ(nn::state(net), params);
   EXPECT_EQ(optimizer.state(), before);
 }
 

@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+#include <string>
+
 #include "strata/tensor/create.h"
+#include "strata/tensor/error.h"
 #include "support/compare.h"
 
 namespace strata::optim {
@@ -12,6 +17,9 @@ namespace {
 using support::difference;
 using support::exactly;
 using support::within;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The parameter after each of three steps, from 1, with the gradients 0.5, -1 and 0.25. Expected values were worked out
 // in float64 from the formulas in optimizers.h, independently of this code; tests/golden/nnx compares with optax.
@@ -78,6 +86,68 @@ TEST(Lion, FollowsTheFormula) { expect_trajectory(lion(0.1), {0.8999, 0.99981001
 TEST(Optimizers, TakeASchedule) {
   const Schedule halves = [](Index step) { return step == 0 ? 0.1 : 0.05; };
   expect_trajectory(sgd(halves), {0.95, 1, 0.9875});
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Optimizers, NameAnOptionThatIsOutOfRange) {
+  EXPECT_EQ(message_of([] { (void)adam(0.1, {.b1 = 1}); }), "[adam] b1 is 1. Give a number from 0 to below 1.");
+  EXPECT_EQ(message_of([] { (void)adamw(nan); }), "[adamw] learning_rate is nan. Give a finite number, 0 or above.");
+}
+
+TEST(Optimizers, RefuseLearningRatesThatAreNegativeOrNotFinite) {
+  for (const double rate : {-0.1, nan, infinity}) {
+    EXPECT_THROW((void)sgd(rate), ValueError);
+    EXPECT_THROW((void)adam(rate), ValueError);
+    EXPECT_THROW((void)adamw(rate), ValueError);
+    EXPECT_THROW((void)rmsprop(rate), ValueError);
+    EXPECT_THROW((void)adagrad(rate), ValueError);
+    EXPECT_THROW((void)lion(rate), ValueError);
+  }
+  EXPECT_NO_THROW((void)sgd(0));
+}
+
+TEST(Optimizers, RefuseDecaysOutOfRange) {
+  for (const double decay : {-0.1, 1.1, nan}) {
+    EXPECT_THROW((void)sgd(0.1, {.momentum = decay}), ValueError);
+    EXPECT_THROW((void)adam(0.1, {.b1 = decay}), ValueError);
+    EXPECT_THROW((void)adam(0.1, {.b2 = decay}), ValueError);
+    EXPECT_THROW((void)adamw(0.1, {.b1 = decay}), ValueError);
+    EXPECT_THROW((void)adamw(0.1, {.b2 = decay}), ValueError);
+    EXPECT_THROW((void)rmsprop(0.1, {.decay = decay}), ValueError);
+    EXPECT_THROW((void)rmsprop(0.1, {.momentum = decay}), ValueError);
+    EXPECT_THROW((void)lion(0.1, {.b1 = decay}), ValueError);
+    EXPECT_THROW((void)lion(0.1, {.b2 = decay}), ValueError);
+  }
+  // Where 1 - decay^n is divided by.
+  EXPECT_THROW((void)adam(0.1, {.b2 = 1}), ValueError);
+  EXPECT_THROW((void)rmsprop(0.1, {.decay = 1, .bias_correction = true}), ValueError);
+  EXPECT_NO_THROW((void)rmsprop(0.1, {.decay = 1}));
+}
+
+TEST(Optimizers, RefuseAnEpsThatDividesByZero) {
+  EXPECT_THROW((void)adam(0.1, {.eps = 0}), ValueError);
+  EXPECT_THROW((void)adam(0.1, {.eps = -1e-8}), ValueError);
+  EXPECT_THROW((void)adamw(0.1, {.eps_root = -1e-8}), ValueError);
+  EXPECT_THROW((void)rmsprop(0.1, {.eps = 0}), ValueError);
+  EXPECT_THROW((void)adagrad(0.1, {.eps = -1}), ValueError);
+  EXPECT_NO_THROW((void)adam(0.1, {.eps = 0, .eps_root = 1e-8}));
+}
+
+TEST(Optimizers, RefuseNegativeWeightDecayAndAccumulators) {
+  for (const double value : {-0.1, nan, infinity}) {
+    EXPECT_THROW((void)adamw(0.1, {.weight_decay = value}), ValueError);
+    EXPECT_THROW((void)lion(0.1, {.weight_decay = value}), ValueError);
+    EXPECT_THROW((void)rmsprop(0.1, {.initial_scale = value}), ValueError);
+    EXPECT_THROW((void)adagrad(0.1, {.initial_accumulator_value = value}), ValueError);
+  }
 }
 
 TEST(Optimizers, UpdateTwoByteParametersInFloat32AndRoundOnce) {

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+
 #include "strata/tensor/error.h"
 
 namespace strata::optim {
@@ -71,6 +74,37 @@ TEST(Schedules, RefuseNumbersOfStepsThatAreNotPositive) {
   EXPECT_THROW((void)cosine_decay(1, 0), ValueError);
   EXPECT_THROW((void)warmup_cosine_decay(0, 1, 0, 9), ValueError);
   EXPECT_THROW((void)warmup_cosine_decay(0, 1, 9, 9), ValueError);
+}
+
+TEST(Schedule, RefusesEmptyFunctions) {
+  EXPECT_THROW(Schedule(std::function<double(Index)>()), ValueError);
+  EXPECT_THROW(Schedule(std::function<float(int)>()), ValueError);
+  EXPECT_THROW(Schedule(static_cast<double (*)(Index)>(nullptr)), ValueError);
+}
+
+TEST(Schedules, RefuseNumbersThatAreNotFinite) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW((void)linear_schedule(bad, 0, 1), ValueError);
+    EXPECT_THROW((void)linear_schedule(0, bad, 1), ValueError);
+    EXPECT_THROW((void)exponential_decay(bad, 1, 0.5), ValueError);
+    EXPECT_THROW((void)exponential_decay(1, 1, bad), ValueError);
+    EXPECT_THROW((void)exponential_decay(1, 1, 0.5, {.end_value = bad}), ValueError);
+    EXPECT_THROW((void)cosine_decay(bad, 1), ValueError);
+    EXPECT_THROW((void)cosine_decay(1, 1, bad), ValueError);
+    EXPECT_THROW((void)warmup_cosine_decay(bad, 1, 1, 2), ValueError);
+    EXPECT_THROW((void)warmup_cosine_decay(0, bad, 1, 2), ValueError);
+    EXPECT_THROW((void)warmup_cosine_decay(0, 1, 1, 2, bad), ValueError);
+    EXPECT_THROW((void)piecewise_constant(bad, {}), ValueError);
+    EXPECT_THROW((void)piecewise_constant(1, {{1, bad}}), ValueError);
+  }
+}
+
+TEST(Schedules, RefuseStepsAndFactorsOutOfRange) {
+  EXPECT_THROW((void)exponential_decay(1, 1, 0), ValueError);
+  EXPECT_THROW((void)exponential_decay(1, 1, -0.5), ValueError);
+  EXPECT_THROW((void)piecewise_constant(1, {{-1, 0.5}}), ValueError);
+  EXPECT_THROW((void)piecewise_constant(1, {{1, -0.5}}), ValueError);
+  EXPECT_THROW((void)warmup_cosine_decay(0, 1, 1, std::numeric_limits<Index>::min()), ValueError);
 }
 
 }  // namespace

@@ -61,6 +61,8 @@ TEST(ClipByGlobalNorm, RefusesNormsThatAreNotPositive) {
   EXPECT_THROW((void)clip_by_global_norm(std::numeric_limits<double>::quiet_NaN()), ValueError);
 }
 
+TEST(Transformation, RefusesANullRule) { EXPECT_THROW(Transformation(nullptr), ValueError); }
+
 TEST(Chain, PassesUpdatesOnInOrder) {
   const auto clipped_first = updates_of(chain(clip_by_global_norm(1), sgd(2.0)), {tensor({4.0F})});
   const auto scaled_first = updates_of(chain(sgd(2.0), clip_by_global_norm(1)), {tensor({4.0F})});

@@ -41,6 +41,11 @@ TEST(Arange, CountsUpAndDownBeforeItsEnd) {
   EXPECT_THROW(static_cast<void>(arange(0, 5, 0)), ValueError);
 }
 
+TEST(Arange, RefusesMoreNumbersThanCanBeCounted) {
+  constexpr Index lowest = std::numeric_limits<Index>::min();
+  EXPECT_THROW(static_cast<void>(arange(lowest, std::numeric_limits<Index>::max())), ShapeError);
+}
+
 TEST(Arange, SpansTheWholeRangeOfIntegers) {
   constexpr Index lowest = std::numeric_limits<Index>::min();
   constexpr Index highest = std::numeric_limits<Index>::max();

@@ -14,6 +14,7 @@
 #include "strata/tensor/internal/simd.h"
 #include "strata/tensor/thread_pool.h"
 #include "support/compare.h"
+#include "support/sanitizer.h"
 
 namespace strata {
 namespace {
@@ -67,6 +68,20 @@ TEST(Split, GivesTheKeysOfJax) {
 TEST(Split, FirstKeysDoNotDependOnTheirNumber) {
   EXPECT_EQ(random::split(key42, 1000)[2], random::split(key42, 3)[2]);
   EXPECT_TRUE(random::split(key42, 0).empty());
+}
+
+TEST(Random, RefusesMoreNumbersThanThereIsMemoryFor) {
+  constexpr Index many = std::numeric_limits<Index>::max();
+  EXPECT_THROW((void)random::split(key42, many), ShapeError);
+  EXPECT_THROW((void)random::permutation(key42, many), ShapeError);
+  EXPECT_THROW((void)random::normal(key42, {many}), ShapeError);
+  if (!support::memory_can_be_refused) GTEST_SKIP();
+  EXPECT_THROW((void)random::split(key42, Index{1} << 55), ShapeError);
+  EXPECT_THROW((void)random::permutation(key42, Index{1} << 55), ShapeError);
+  EXPECT_THROW((void)random::uniform(key42, {Index{1} << 55}), ShapeError);
+  EXPECT_THROW((void)random::randint(key42, {Index{1} << 55}, 0, 9), ShapeError);
+  EXPECT_THROW((void)random::bits(key42, {Index{1} << 55}), ShapeError);
+  EXPECT_THROW((void)random::orthogonal(key42, Index{1} << 55, 2), ShapeError);
 }
 
 TEST(Split, NegativeCountThrows) { EXPECT_THROW((void)random::split(key42, -1), ValueError); }

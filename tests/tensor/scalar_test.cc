@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace strata {
@@ -60,6 +61,9 @@ TEST(Scalar, PrintsAsTheNumberItIs) {
   EXPECT_EQ(to_string(Scalar(300)), "300");
   EXPECT_EQ(to_string(Scalar(1.5)), "1.5");
   EXPECT_EQ(to_string(Scalar(true)), "true");
+  EXPECT_EQ(to_string(Scalar(-0.0)), "-0");
+  EXPECT_EQ(to_string(Scalar(-std::numeric_limits<double>::infinity())), "-inf");
+  for (const double nan : {std::nan(""), -std::nan("")}) EXPECT_EQ(to_string(Scalar(nan)), "nan");
 }
 
 }  // namespace

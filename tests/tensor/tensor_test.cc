@@ -14,8 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/index.h"
+#include "strata/tensor/manipulate.h"
+#include "support/sanitizer.h"
 
 namespace strata {
 namespace {
@@ -66,6 +70,31 @@ TEST(Tensor, RefusesMoreBytesThanCanBeAddressed) {
   EXPECT_THROW(static_cast<void>(Tensor::uninitialized({largest}, DType::float64)), Error);
   EXPECT_THROW(static_cast<void>(Tensor::uninitialized({Index{1} << 62}, DType::float32)), Error);
   EXPECT_THROW(static_cast<void>(Tensor::uninitialized({Index{1} << 61}, DType::float64)), Error);
+}
+
+TEST(Tensor, RefusesMoreMemoryThanThereIs) {
+  if (!support::memory_can_be_refused) GTEST_SKIP();
+  EXPECT_EQ(message_of([] {
+              static_cast<void>(zeros({Index{1} << 40, Index{1} << 20}));
+            }),
+            "[Tensor] float32[1099511627776, 1048576] takes 4611686018427387904 bytes, which the system does not have. "
+            "Ask for a smaller shape.");
+  const Tensor one = scalar(1.0F);
+  EXPECT_THROW(static_cast<void>(broadcast_to(one, {Index{1} << 60})), ShapeError);
+  EXPECT_THROW(static_cast<void>(repeat(one.reshape({1}), Index{1} << 60, 0)), ShapeError);
+  EXPECT_THROW(static_cast<void>(eye(Index{1} << 30)), ShapeError);
+  EXPECT_THROW(static_cast<void>(one_hot(tensor({0}), Index{1} << 60)), ShapeError);
+  EXPECT_THROW(static_cast<void>(linspace(0, 1, Index{1} << 59)), ShapeError);
+}
+
+// Elements of somebody else's memory, of which a copy would take too much.
+TEST(Tensor, RefusesToCopyMoreThanThereIsMemoryFor) {
+  if (!support::memory_can_be_refused) GTEST_SKIP();
+  const std::byte somewhere{};
+  const std::span<const double> many(reinterpret_cast<const double*>(&somewhere), std::size_t{1} << 50);
+  Tensor t = Tensor::view(many, {Index{1} << 50}, nullptr);
+  EXPECT_THROW(static_cast<void>(t.mutable_data<double>()), ShapeError);
+  EXPECT_EQ(t.data<double>().data(), many.data());
 }
 
 TEST(Tensor, RefusesToShowElementsAsAnotherType) {
@@ -264,9 +293,21 @@ TEST(TensorReshape, KeepsTheElementsAndInfersOneSize) {
 
 TEST(TensorReshape, RefusesAnotherNumberOfElements) {
   const Tensor t = tensor({1, 2, 3, 4, 5, 6});
-  EXPECT_THROW(static_cast<void>(t.reshape({4, -1})), ShapeError);
-  EXPECT_THROW(static_cast<void>(t.reshape({-1, -1})), ShapeError);
-  EXPECT_THROW(static_cast<void>(t.reshape({-2, -3})), ShapeError);
+  const std::string name = "[Tensor::reshape] ";
+  EXPECT_EQ(
+      message_of([&] {
+        static_cast<void>(t.reshape({4, -1}));
+      }),
+      name + to_string(t.shape()) + " cannot become [4, -1]: no size in place of -1 gives the number of elements.");
+  EXPECT_EQ(message_of([&] {
+              static_cast<void>(t.reshape({-1, -1}));
+            }),
+            name + to_string(t.shape()) + " cannot become [-1, -1]: only one size can be -1.");
+  EXPECT_EQ(message_of([&] {
+              static_cast<void>(t.reshape({-2, -3}));
+            }),
+            name + to_string(t.shape()) + " cannot become [-2, -3]: sizes cannot be negative.");
+  EXPECT_THROW(static_cast<void>(t.reshape({Index{1} << 40, Index{1} << 40, -1})), ShapeError);
   EXPECT_THROW(static_cast<void>(t.reshape({0, -1})), ShapeError);
   EXPECT_THROW(static_cast<void>(t.reshape({7})), ShapeError);
   EXPECT_THROW(static_cast<void>(t.reshape({-1, largest, largest})), ShapeError);
@@ -294,6 +335,11 @@ TEST(TensorText, ShowsElementsTypeAndShape) {
   EXPECT_EQ(text_of(scalar(1.5)), "1.5 float64[]");
   EXPECT_EQ(text_of(tensor({true, false})), "[true, false] bool[2]");
   EXPECT_EQ(text_of(tensor<std::int8_t>({65})), "[65] int8[1]");
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(text_of(tensor({nan, -nan, -0.0F, -std::numeric_limits<float>::infinity()})),
+            "[nan, nan, -0, -inf] float32[4]");
+  EXPECT_EQ(text_of(tensor({-nan}).astype(DType::float64)), "[nan] float64[1]");
+  EXPECT_EQ(text_of(tensor({-nan}).astype(DType::bfloat16)), "[nan] bfloat16[1]");
   EXPECT_EQ(text_of(Tensor::uninitialized({2, 0}, DType::float16)), "float16[2, 0]");
 }
 

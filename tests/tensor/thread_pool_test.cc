@@ -54,6 +54,23 @@ TEST_F(ThreadPool, EmptyRangeCallsNothing) {
   EXPECT_EQ(chunks_of(5, 2, 1), Chunks{});
 }
 
+TEST_F(ThreadPool, TakesTheLongestRange) {
+  constexpr Index lowest = std::numeric_limits<Index>::min();
+  constexpr Index highest = std::numeric_limits<Index>::max();
+  for (const int threads : {1, 2}) {
+    set_num_threads(threads);
+    EXPECT_EQ(chunks_of(lowest, highest, highest), (Chunks{{lowest, -1}, {-1, highest - 1}, {highest - 1, highest}}));
+    // 2^64 - 1 chunks, of which the first one ends the run.
+    std::atomic<int> calls{0};
+    const auto stop = [&](Index, Index) {
+      ++calls;
+      throw std::runtime_error("enough");
+    };
+    EXPECT_THROW(parallel_for(lowest, highest, 1, stop), std::runtime_error);
+    EXPECT_LE(calls, threads);
+  }
+}
+
 TEST_F(ThreadPool, AGrainBeyondTheRangeGivesOneChunk) {
   set_num_threads(2);
   EXPECT_EQ(chunks_of(0, 5, std::numeric_limits<Index>::max()), (Chunks{{0, 5}}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strata/tensor/internal/optimizer_kernels.h"
+#include "strata/optim/internal/adam_kernel.h"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 #include "strata/tensor/internal/simd.h"
 #include "strata/tensor/thread_pool.h"
 
-namespace strata::internal {
+namespace strata::optim::internal {
 namespace {
 
 class AdamKernel : public testing::TestWithParam<std::string_view> {
  protected:
-  AdamKernel() { limit_instruction_set(GetParam()); }
+  AdamKernel() { strata::internal::limit_instruction_set(GetParam()); }
   ~AdamKernel() override {
-    limit_instruction_set(instruction_set_before_);
+    strata::internal::limit_instruction_set(instruction_set_before_);
     set_num_threads(threads_before_);
   }
 
@@ -28,7 +28,7 @@ class AdamKernel : public testing::TestWithParam<std::string_view> {
   int threads_before_ = num_threads();
 };
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, AdamKernel, testing::ValuesIn(available_instruction_sets()),
+INSTANTIATE_TEST_SUITE_P(InstructionSets, AdamKernel, testing::ValuesIn(strata::internal::available_instruction_sets()),
                          [](const auto& level) { return std::string(level.param); });
 
 constexpr AdamStep third_step = {.learning_rate = 0.01,
@@ -50,7 +50,7 @@ struct Parameters {
       p.push_back(std::cos(2 * x));
     }
   }
-  void run() { adam_update(third_step, static_cast<Index>(g.size()), g.data(), m.data(), v.data(), p.data()); }
+  void run() { adam_step(third_step, static_cast<Index>(g.size()), g.data(), m.data(), v.data(), p.data()); }
 
   std::vector<T> g, m, v, p;
 };
@@ -80,6 +80,21 @@ TEST_P(AdamKernel, FollowsTheFormula) {
   }
 }
 
+TEST_P(AdamKernel, AnUpdateIsWhatAStepAdds) {
+  AdamStep nesterov = third_step;
+  nesterov.nesterov = true;
+  nesterov.next_correction1 = 1 - 0.9 * 0.9 * 0.9 * 0.9;
+  for (const AdamStep& step : {third_step, nesterov}) {
+    Parameters<double> steps(17);
+    Parameters<double> updates = steps;
+    adam_step(step, 17, steps.g.data(), steps.m.data(), steps.v.data(), steps.p.data());
+    adam_update(step, 17, updates.g.data(), updates.m.data(), updates.v.data(), updates.p.data());
+    EXPECT_EQ(steps.m, updates.m);
+    EXPECT_EQ(steps.v, updates.v);
+    for (std::size_t i = 0; i < 17; ++i) EXPECT_NEAR(updates.p[i] + updates.g[i], steps.p[i], 1e-15) << i;
+  }
+}
+
 TEST_P(AdamKernel, BitsDoNotDependOnTheNumberOfThreads) {
   Parameters<float> one(100003);
   Parameters<float> many = one;
@@ -93,4 +108,4 @@ TEST_P(AdamKernel, BitsDoNotDependOnTheNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace strata::internal
+}  // namespace strata::optim::internal
