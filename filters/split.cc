@@ -36,17 +36,22 @@ namespace {
 
 std::vector<State> split_groups(const State& state, std::span<const Filter> filters, Leftover leftover) {
   internal::check_placement(filters);
-  std::vector<std::vector<State::Entry>> groups(filters.size());
-  std::vector<State::Entry> unmatched;
   internal::Program program(filters);
-  for (const State::Entry& entry : state) {
-    const std::size_t taker = program.first_match(entry.path, entry.variable);
-    if (taker != filters.size()) {
-      groups[taker].push_back(entry);
-    } else if (leftover == Leftover::error) {
-      unmatched.push_back(entry);
-    }
+  std::vector<std::size_t> takers;  // known for all variables before groups are made, so that groups never grow
+  takers.reserve(static_cast<std::size_t>(state.size()));
+  std::vector<std::size_t> sizes(filters.size() + 1);
+  for (const auto& [path, variable] : state) {
+    takers.push_back(program.first_match(path, variable));
+    ++sizes[takers.back()];
   }
+  std::vector<std::vector<State::Entry>> groups(filters.size() + 1);  // the last one of what no filter takes
+  const std::size_t kept = leftover == Leftover::error ? groups.size() : filters.size();
+  for (std::size_t i = 0; i < kept; ++i) groups[i].reserve(sizes[i]);
+  for (std::size_t i = 0; i < takers.size(); ++i) {
+    if (takers[i] < kept) groups[takers[i]].push_back(state.begin()[static_cast<std::ptrdiff_t>(i)]);
+  }
+  const std::vector<State::Entry> unmatched = std::move(groups.back());
+  groups.pop_back();
   if (!unmatched.empty()) throw_leftover(unmatched);
   std::vector<State> result;
   result.reserve(groups.size());
