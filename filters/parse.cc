@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/filters/parse.h"
 
-#include <charconv>
-#include <optional>
-
-#include "strata/filters/internal/caret.h"
 #include "strata/filters/internal/filter_node.h"
 #include "strata/filters/internal/nearest.h"
 #include "strata/filters/internal/pattern_error.h"

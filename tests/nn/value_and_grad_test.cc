@@ -185,7 +185,8 @@ TEST(ValueAndGrad, WorksAgainAfterAnException) {
 TEST(ValueAndGrad, AFilterThatTakesNothingIsAnError) {
   Pair module;
   EXPECT_THAT([&] { (void)value_and_grad(product, of_type<Cache>)(module); },
-              ThrowsMessage<FilterError>(HasSubstr("`Cache` takes none of the module's 4 variables")));
+              ThrowsMessage<FilterError>(HasSubstr(
+                  "`Cache` takes none of the module's 4 variables. It names what no variable has: `Cache`.")));
 }
 
 TEST(ValueAndGrad, AnIntegerIsAnError) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "strata/state/variable.h"
 #include "strata/tensor/error.h"
 
@@ -23,6 +25,23 @@ TEST(FindKind, KnowsTheKindsOfTheLibrary) {
   EXPECT_EQ(find_kind("Variable"), &kind_of<Variable>());
   EXPECT_EQ(find_kind("LoRAParam"), &kind_of<LoRAParam>());
   EXPECT_EQ(find_kind("OptVariable"), &kind_of<OptVariable>());
+}
+
+// Section 5 of the reference behaviour.
+TEST(FindKind, KnowsTheNamesThatFlaxHasForFiveKinds) {
+  EXPECT_EQ(find_kind("params"), &kind_of<Param>());
+  EXPECT_EQ(find_kind("batch_stats"), &kind_of<BatchStat>());
+  EXPECT_EQ(find_kind("cache"), &kind_of<Cache>());
+  EXPECT_EQ(find_kind("intermediates"), &kind_of<Intermediate>());
+  EXPECT_EQ(find_kind("perturbations"), &kind_of<Perturbation>());
+}
+
+TEST(KindNames, AreSortedAndHoldWhatIsRegistered) {
+  register_kind(kind_of<RegisteredKind>());
+  const std::vector<std::string> names = kind_names();
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_EQ(std::count(names.begin(), names.end(), "RegisteredKind"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "Param"), 1);
 }
 
 TEST(FindKind, IsNullForOtherNames) {
