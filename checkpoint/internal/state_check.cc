@@ -53,9 +53,7 @@ class Check {
   }
 
  private:
-  static Path prefix(Entries entries, int depth) {
-    return entries[0].path.prefix(depth);
-  }
+  static Path prefix(Entries entries, int depth) { return entries[0].path.prefix(depth); }
 
   void check_variable(const State::Entry& entry) {
     const Tensor& tensor = entry.variable.value();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/graph_def.h"
 
-#include "strata/state/internal/leaves.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "strata/state/internal/leaves.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 

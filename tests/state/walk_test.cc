@@ -223,8 +223,7 @@ TEST(Clone, CopiesOwnersInEveryContainer) {
   owners.shared = std::make_shared<Own>(own(11));
   owners.width = 12;
   Owners copy = internal::clone(owners);
-  EXPECT_EQ(internal::state_of(node_of(copy)),
-            internal::state_of(node_of(owners)));
+  EXPECT_EQ(internal::state_of(node_of(copy)), internal::state_of(node_of(owners)));
   EXPECT_EQ(copy.vector.size(), 2U);
   EXPECT_EQ(std::get<1>(copy.tuple), 6);
   EXPECT_EQ(copy.pair.first, 7);
