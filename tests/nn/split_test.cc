@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "strata/filters/tensor_filters.h"
 #include "strata/nn/batch_norm.h"
 #include "strata/nn/dropout.h"
 #include "strata/nn/linear.h"
@@ -354,6 +355,41 @@ RC_GTEST_PROP(SplitMergeProperty, MergeAfterSplitIsTheIdentity, ()) {
   RC_ASSERT(graph_def(merged).hash() == graph.hash());
   strata::internal::dismantle(strata::internal::node_of(merged));  // cycles
   for (const auto& node : pool) node->shared = nullptr;
+}
+
+// A chain of modules with a variable at every level.
+struct Step {
+  std::unique_ptr<Step> next;
+  Param weight{tensor({1.0F})};
+  STRATA_FIELDS(next, weight)
+};
+
+void take_apart(Step& first) {
+  while (first.next) {
+    std::unique_ptr<Step> second = std::move(first.next);
+    first.next = std::move(second->next);
+  }
+}
+
+// The paths together have twenty billion keys; they share them.
+TEST(Split, OfALongChainTakesMemoryInProportionToItsLength) {
+  constexpr int length = 200000;
+  Step first;
+  Step* last = &first;
+  for (int i = 0; i < length; ++i) {
+    last->next = std::make_unique<Step>();
+    last = last->next.get();
+  }
+  last->weight.reset(tensor({1.0F, 2.0F}));
+  auto [graph, large, small] = split(first, of_size == 2, rest);
+  EXPECT_EQ(large.size(), 1);
+  EXPECT_EQ(small.size(), length);
+  EXPECT_EQ(large.begin()->path.depth(), length + 1);
+  update(first, large, small);
+  Step merged = merge(graph, small, large);
+  EXPECT_EQ(state(merged).size(), length + 1);
+  take_apart(merged);
+  take_apart(first);
 }
 
 }  // namespace

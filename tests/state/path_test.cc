@@ -5,8 +5,15 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <compare>
 #include <limits>
+#include <memory>
+#include <span>
 #include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "strata/tensor/error.h"
 
@@ -121,6 +128,67 @@ RC_GTEST_PROP(PathProperty, OrderIsTotal, ()) {
   const Path a = path();
   const Path b = path();
   RC_ASSERT((a < b) + (b < a) + (a == b) == 1);
+}
+
+// Keys of few different kinds, so that paths often share a beginning.
+std::vector<Key> few_keys() { return *rc::gen::container<std::vector<Key>>(rc::gen::element<Key>(0, 1, "a", "b")); }
+
+RC_GTEST_PROP(PathProperty, IsOrderedAsItsKeysAre, ()) {
+  const std::vector<Key> left = few_keys();
+  const std::vector<Key> right = few_keys();
+  const auto order = std::lexicographical_compare_three_way(left.begin(), left.end(), right.begin(), right.end());
+  RC_ASSERT((Path(left) <=> Path(right)) == order);
+  RC_ASSERT((Path(left) == Path(right)) == (order == 0));
+}
+
+RC_GTEST_PROP(PathProperty, ReadsItsKeysInAnyOrder, ()) {
+  const std::vector<Key> keys = few_keys();
+  const Path path(keys);
+  RC_ASSERT(std::vector<Key>(path.begin(), path.end()) == keys);
+  const auto depth = *rc::gen::inRange<std::size_t>(0, keys.size() + 1);
+  const Path prefix = path.prefix(static_cast<int>(depth));
+  RC_ASSERT(prefix == Path(std::span(keys).first(depth)));
+  RC_ASSERT(path.starts_with(prefix));
+  if (depth < keys.size()) RC_ASSERT(path[static_cast<int>(depth)] == keys[depth]);
+}
+
+// As many keys as would overflow the stack if anything recursed, and as would take hours if anything were quadratic.
+TEST(Path, MayBeLong) {
+  constexpr int length = 100000;
+  Path path;
+  for (int i = 0; i < length; ++i) path = path / Key(i);
+  EXPECT_EQ(path.depth(), length);
+  EXPECT_EQ(path[length / 3], Key(length / 3));
+  int position = 0;
+  for (const Key& key : path) ASSERT_EQ(key, Key(position++));
+  EXPECT_LT(path, path / Key("more"));
+  EXPECT_EQ(Path::parse(to_string(path)), path);
+}
+
+TEST(Path, OutlivesTheOneThatItContinues) {
+  auto parent = std::make_unique<Path>(Path{"encoder", 3});
+  const Path child = *parent / Key("kernel");
+  parent.reset();
+  EXPECT_EQ(to_string(child), "encoder/3/kernel");
+}
+
+TEST(Path, IsCopiedInSeveralThreads) {
+  const Path shared{"encoder", 3, "kernel"};
+  const auto copy_often = [&] {
+    for (int i = 0; i < 1000; ++i) {
+      const Path copy = shared.prefix(2) / Key(i);
+      EXPECT_TRUE(copy.starts_with(shared.prefix(1)));
+    }
+  };
+  std::thread other(copy_often);
+  copy_often();
+  other.join();
+}
+
+// docs/architecture.md tells these figures.
+TEST(Path, TakesTheMemoryOfAPointer) {
+  EXPECT_EQ(sizeof(Path), 8U);
+  EXPECT_EQ(sizeof(internal::PathNode), 72U);
 }
 
 }  // namespace
