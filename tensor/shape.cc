@@ -37,8 +37,13 @@ void check_sizes(std::span<const Index> sizes) {
 
 Shape::Shape(std::span<const Index> sizes) : rank_(static_cast<int>(sizes.size())) {
   check_sizes(sizes);
-  if (!is_inline()) heap_ = new Index[sizes.size()];
-  std::copy(sizes.begin(), sizes.end(), is_inline() ? inline_.data() : heap_);
+  if (is_inline()) {
+    inline_ = {};
+    std::copy(sizes.begin(), sizes.end(), inline_.begin());
+  } else {
+    heap_ = new Index[sizes.size()];
+    std::copy(sizes.begin(), sizes.end(), heap_);
+  }
 }
 
 Index* Shape::copy_of_heap(const Shape& other) {

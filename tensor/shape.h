@@ -16,7 +16,7 @@ using Index = std::int64_t;
 // The sizes of a tensor's axes, outermost first. Rank 0 is the shape of a scalar. Ranks up to 6 are stored in place.
 class Shape {
  public:
-  Shape() = default;
+  Shape() noexcept : inline_{} {}
   Shape(std::initializer_list<Index> sizes) : Shape(std::span<const Index>(sizes.begin(), sizes.size())) {}
 
   // Throws ShapeError if a size is negative or the number of elements does not fit an Index.
@@ -88,7 +88,7 @@ class Shape {
   // States hold a shape for every variable: the common ranks take 40 bytes, without an allocation.
   int rank_ = 0;
   union {
-    std::array<Index, inline_rank> inline_{};
+    std::array<Index, inline_rank> inline_;
     Index* heap_;
   };
 };
