@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 
 #include "strata/state/internal/walk.h"
@@ -67,9 +68,18 @@ std::string record_text(const Record& record) {
 
 }  // namespace
 
-std::string real_text(float value) { return fmt::format("{}", value); }
-std::string real_text(double value) { return fmt::format("{}", value); }
-std::string real_text(long double value) { return fmt::format("{}", value); }
+namespace {
+
+template <class T>
+std::string text_of_real(T value) {
+  return std::isnan(value) ? "nan" : fmt::format("{}", value);
+}
+
+}  // namespace
+
+std::string real_text(float value) { return text_of_real(value); }
+std::string real_text(double value) { return text_of_real(value); }
+std::string real_text(long double value) { return text_of_real(value); }
 
 bool equal_graphs(Node a, Node b) {
   const std::vector<Record> left = records_of(a);

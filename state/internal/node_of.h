@@ -89,12 +89,29 @@ std::string value_text(const T& value) {
     return std::to_string(value);
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     return "'" + std::string(std::string_view(value)) + "'";
-  } else if constexpr (std::is_enum_v<T>) {
-    return std::to_string(static_cast<std::int64_t>(value));
   } else if constexpr (requires {
                          { to_string(value) } -> std::convertible_to<std::string>;
                        }) {
     return to_string(value);
+  } else if constexpr (requires {
+                         { name(value) } -> std::convertible_to<std::string_view>;
+                       }) {
+    return std::string(std::string_view(name(value)));  // of enumerations that have names, as DType has
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::to_string(static_cast<std::int64_t>(value));
+  } else if constexpr (requires {
+                         value.has_value();
+                         *value;
+                       }) {
+    return value.has_value() ? value_text(*value) : "none";
+  } else if constexpr (requires {
+                         value.begin();
+                         value.end();
+                         value_text(*value.begin());
+                       }) {
+    std::string text = "[";
+    for (const auto& element : value) text += (text.size() == 1 ? "" : ", ") + value_text(element);
+    return text + "]";
   } else {
     return "...";
   }
@@ -102,9 +119,11 @@ std::string value_text(const T& value) {
 
 template <class T>
 std::size_t value_hash(const T& value) {
-  if constexpr (requires {
-                  { std::hash<T>{}(value) } -> std::convertible_to<std::size_t>;
-                }) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return value != value ? 0 : std::hash<T>{}(value);  // whichever NaN it is
+  } else if constexpr (requires {
+                         { std::hash<T>{}(value) } -> std::convertible_to<std::size_t>;
+                       }) {
     return std::hash<T>{}(value);
   } else {
     return 0;  // equal values still hash alike
@@ -117,6 +136,8 @@ bool value_equal(const T& a, const T& b) {
     return true;  // a function object without data is known by its type
   } else if constexpr (std::is_same_v<T, Tensor>) {
     return identical(a, b);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return a == b || (a != a && b != b);  // NaN too: a module equals itself
   } else {
     return static_cast<bool>(a == b);
   }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -140,6 +141,28 @@ TEST(GraphDef, PrintsTypesKindsValuesAndSharing) {
   }
   EXPECT_THAT(text, testing::ContainsRegex("  b: .*shared_ptr<.*Param> #1\n"));
   EXPECT_THAT(text, testing::ContainsRegex("  none: .*optional<.*Param> \\(empty\\)\n"));
+}
+
+struct Settings {
+  DType dtype = DType::bfloat16;
+  std::optional<Index> limit;
+  std::vector<double> rates{0.5, -std::numeric_limits<double>::quiet_NaN()};
+  float scale = std::numeric_limits<float>::quiet_NaN();
+  STRATA_FIELDS(dtype, limit, rates, scale)
+};
+
+TEST(GraphDef, PrintsValuesAsTheyAreCalled) {
+  const std::string text = to_string(GraphDef(Settings{}));
+  EXPECT_THAT(text, HasSubstr("dtype: bfloat16\n"));
+  EXPECT_THAT(text, HasSubstr("limit: none\n"));
+  EXPECT_THAT(text, HasSubstr("rates: [0.5, nan]\n"));
+}
+
+TEST(GraphDef, AModuleWithANaNEqualsItself) {
+  Settings plain;
+  plain.rates = {1.0};
+  EXPECT_EQ(GraphDef(plain), GraphDef(plain));
+  EXPECT_EQ(GraphDef(plain).hash(), GraphDef(plain).hash());
 }
 
 TEST(GraphDef, HoldsNoValues) {
