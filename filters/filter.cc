@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "strata/filters/internal/filter_node.h"
-#include "strata/filters/internal/part_test.h"
+#include "strata/filters/internal/part_match.h"
 #include "strata/filters/internal/pattern_error.h"
 #include "strata/filters/path_patterns.h"
 #include "strata/filters/tensor_filters.h"

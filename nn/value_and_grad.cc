@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/nn/value_and_grad.h"
 
+#include <exception>
+
 #include "strata/filters/internal/takes_nothing.h"
 #include "strata/tensor/error.h"
 
@@ -14,7 +16,7 @@ using strata::internal::Leaf;
 
 WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : root_(root) {
   const std::vector<Leaf> leaves = collect_leaves(root_);
-  before_ = strata::internal::state_of(root_);
+  before_ = strata::internal::state_of(leaves);
   watched_ = strata::filter(before_, wrt);
   if (watched_.empty()) throw FilterError("[value_and_grad] " + strata::internal::takes_nothing(before_, wrt));
   for (const auto& [path, variable] : watched_) {
@@ -38,9 +40,9 @@ WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : r
 WatchedModule::~WatchedModule() {
   try {
     restore();
-  } catch (const StateError&) {
-    // The loss left a module that cannot be walked through; its variables stay as they are, no longer tracked when the
-    // tape goes.
+  } catch (const std::exception&) {
+    // The loss left a module that cannot be walked through, or there is no memory to do so; its variables stay as they
+    // are, no longer tracked when the tape goes.
   }
 }
 

@@ -50,8 +50,8 @@ struct ValueAndGrad {
 // Turns a loss `f(module, args...)`, which returns a scalar, into a function that also returns its gradients with
 // respect to the variables that the filter takes:
 //
-//   auto step = nn::value_and_grad([](Classifier& m, const Batch& b) { return loss_of(m(b.x), b.labels); },
-//   of_type<Param>); auto [loss, grads] = step(model, batch);
+//   auto step = nn::value_and_grad([](Net& m, const Batch& b) { return loss_of(m(b.x), b.y); }, of_type<Param>);
+//   auto [loss, grads] = step(model, batch);
 //
 // f may also return a pair of the scalar and anything else; `value` then is that pair. What f does to the module
 // (running statistics, counts of random draws) stays; if it throws, the module's variables get back their values. A

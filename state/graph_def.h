@@ -11,7 +11,6 @@
 
 #include "strata/state/internal/clone.h"
 #include "strata/state/internal/fitting.h"
-#include "strata/tensor/error.h"
 
 namespace strata {
 
@@ -63,7 +62,7 @@ class GraphDef {
     M module = internal::clone(prototype_->module);
     try {
       internal::fill_variables(internal::node_of(module), prototype_->blank.forms, states);
-    } catch (const StateError&) {
+    } catch (...) {
       if (prototype_->blank.needs_dismantling) internal::dismantle(internal::node_of(module));
       throw;
     }

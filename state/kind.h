@@ -7,7 +7,7 @@
 namespace strata {
 
 // What a variable is for, as a value that exists at run time: a name and the kind it specialises. There is one object
-// for each kind, so kinds are compared by address.
+// for each kind, which lives as long as the program: kinds are compared by address, and variables hold it.
 struct Kind {
   const std::string_view name;
   const Kind* const base;  // null for `Variable`, the root

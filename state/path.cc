@@ -78,6 +78,10 @@ class PathReader {
 
 }  // namespace
 
+void internal::throw_no_index() {
+  throw ValueError("[Key] an integer key is a position of at most 2^63 - 1. Take a text for larger numbers.");
+}
+
 std::string to_string(const Key& key) {
   if (key.is_integer()) return std::to_string(key.integer());
   if (!needs_quotes(key.text())) return key.text();

@@ -17,13 +17,28 @@
 
 namespace strata {
 
+namespace internal {
+
+[[noreturn]] void throw_no_index();
+
+// Throws ValueError if the position does not fit 64 bits with a sign.
+template <std::integral T>
+Index to_index(T position) {
+  if constexpr (std::unsigned_integral<T> && sizeof(T) >= sizeof(Index)) {
+    if (position > static_cast<T>(INT64_MAX)) throw_no_index();
+  }
+  return static_cast<Index>(position);
+}
+
+}  // namespace internal
+
 // One step of a path: the name of a member or the position in a list. 1 and "1" are different keys.
 // Ordered integers first, by number, then texts, by bytes.
 class Key {
  public:
   template <std::integral T>
   requires(!std::same_as<T, bool> && !std::same_as<T, char>) Key(T position)
-      : integer_(static_cast<Index>(position)), is_integer_(true) {}
+      : integer_(internal::to_index(position)), is_integer_(true) {}
   Key(std::string text) : text_(std::move(text)) {}
   Key(std::string_view text) : text_(text) {}
   Key(const char* text) : text_(text) {}

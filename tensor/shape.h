@@ -13,7 +13,7 @@ namespace strata {
 // Sizes, positions and counts. Signed, so that differences and "from the end" need no casts.
 using Index = std::int64_t;
 
-// The sizes of a tensor's axes, outermost first. Rank 0 is the shape of a scalar. Ranks up to 6 are stored in place.
+// The sizes of a tensor's axes, outermost first. Rank 0 is the shape of a scalar. Ranks up to 4 are stored in place.
 class Shape {
  public:
   Shape() noexcept : inline_{} {}

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "strata/filters/internal/part_test.h"
+#include "strata/filters/internal/part_match.h"
 
 namespace strata::internal {
 namespace {

@@ -2,7 +2,9 @@
 #include "strata/state/internal/clone.h"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "strata/state/internal/walk.h"
@@ -42,6 +44,9 @@ class SharedReplacer : public WalkHandler {
 
   [[nodiscard]] bool replaced_any() const noexcept { return !fresh_.empty(); }
 
+  // The objects that the copy alone holds.
+  [[nodiscard]] const std::vector<std::shared_ptr<void>>& fresh() const noexcept { return fresh_; }
+
   // An object stands in several places: there may be cycles.
   [[nodiscard]] bool met_again() const noexcept { return met_again_; }
 
@@ -75,7 +80,8 @@ class Blanker final : public SharedReplacer {
   Tensor blank_;
 };
 
-class OwnerCollector final : public WalkHandler {
+// Takes owners out of the places that hold them, so that what they own is destroyed in a loop.
+class OwnerCollector : public WalkHandler {
  public:
   void holder(const Trail&, Node place, Node target) override {
     if (target.object != nullptr && place.type->take_target != nullptr) places_.push_back(place);
@@ -94,24 +100,48 @@ class OwnerCollector final : public WalkHandler {
   std::vector<Node> places_;
 };
 
-}  // namespace
+// The same for a copy that is not finished: where it still shares objects with the original, it lets go of them.
+class UnfinishedCollector final : public OwnerCollector {
+ public:
+  explicit UnfinishedCollector(const std::vector<std::shared_ptr<void>>& fresh) {
+    for (const std::shared_ptr<void>& object : fresh) fresh_.insert(object.get());
+  }
 
-namespace {
+  void shared(const Trail& trail, Node place, Node target, Index number, bool first) override {
+    if (fresh_.contains(target.object)) {
+      OwnerCollector::shared(trail, place, target, number, first);
+    } else {
+      place.type->set_target(place.object, nullptr);
+    }
+  }
+
+ private:
+  std::unordered_set<const void*> fresh_;
+};
+
+void dismantle_unfinished(Node root, const std::vector<std::shared_ptr<void>>& fresh) noexcept {
+  try {
+    UnfinishedCollector collector(fresh);
+    walk(root, collector);
+    collector.take_all();
+  } catch (const std::exception&) {
+    // No memory, or no way through: then the copy comes down as its destructors do it.
+  }
+}
 
 void replace_shared(Node root, Node original, PendingCopies& pending, SharedReplacer& replacer, bool walked) {
-  carry_out(pending);
-  walk(root, replacer);
   try {
+    carry_out(pending);
+    walk(root, replacer);
     WalkHandler checks_only;
     if (!walked && replacer.replaced_any()) walk(original, checks_only);
-  } catch (const StateError&) {
-    dismantle(root);
+    if (!replacer.way_back()) return;
+    throw StateError("[clone] \"" + to_string(*replacer.way_back()) +
+                     "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
+  } catch (...) {
+    dismantle_unfinished(root, replacer.fresh());  // which may hold cycles, or chains that would overflow the stack
     throw;
   }
-  if (!replacer.way_back()) return;
-  dismantle(root);  // nothing else takes down the cycles in what was copied
-  throw StateError("[clone] \"" + to_string(*replacer.way_back()) +
-                   "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
 }
 
 }  // namespace

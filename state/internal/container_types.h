@@ -66,7 +66,7 @@ struct ContainerType<std::map<K, T, Less>> {
     type.children = [](void* object, ChildVisitor& visitor) {
       for (auto& [key, element] : *static_cast<Map*>(object)) {
         if constexpr (std::integral<K>) {
-          visitor.child(static_cast<Index>(key), node_of(element));
+          visitor.child(to_index(key), node_of(element));
         } else {
           visitor.child(std::string_view(key), node_of(element));
         }

@@ -26,6 +26,11 @@ TEST(Key, AnIntegerIsNotItsDigits) {
   EXPECT_EQ(Key("a"), Key(std::string("a")));
 }
 
+TEST(Key, LargerNumbersAreRefused) {
+  EXPECT_EQ(Key(std::uint64_t{9223372036854775807U}), Key(std::numeric_limits<Index>::max()));
+  EXPECT_THROW(Key(std::uint64_t{9223372036854775808U}), ValueError);
+}
+
 TEST(Key, IntegersComeFirstByNumberThenTextsByBytes) {
   const std::vector<Key> keys{-3, 2, 10, "", "10", "2", "A", "B", "_", "a", "a_", "z", "\xc3\xa9"};
   for (std::size_t i = 1; i < keys.size(); ++i) EXPECT_LT(keys[i - 1], keys[i]) << i;

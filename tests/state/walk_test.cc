@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -283,6 +284,53 @@ TYPED_TEST(DeepChain, IsTakenDownWithoutRecursion) {
   TypeParam chain = make_chain<TypeParam>();
   internal::dismantle(node_of(chain));
   EXPECT_EQ(chain.next, nullptr);
+}
+
+// A value that cannot be copied after all.
+struct Fragile {
+  Fragile() = default;
+  Fragile(const Fragile&) { throw std::runtime_error("fragile"); }
+  Fragile& operator=(const Fragile&) = default;
+  bool operator==(const Fragile&) const = default;
+};
+template <template <class...> class Owner>
+struct FragileChain {
+  Owner<FragileChain> next;
+  std::optional<Fragile> end;
+  Param weight{tensor({1.0F})};
+  STRATA_FIELDS(next, end, weight)
+};
+template <class T>
+using Unique = std::unique_ptr<T>;
+
+template <class C>
+class UnfinishedClone : public testing::Test {};
+using FragileChains = testing::Types<FragileChain<Unique>, FragileChain<std::shared_ptr>>;
+TYPED_TEST_SUITE(UnfinishedClone, FragileChains);
+
+// Deep enough to overflow the stack if what was copied came down recursively.
+TYPED_TEST(UnfinishedClone, ComesDownWithoutRecursionAndLeavesTheOriginal) {
+  TypeParam first;
+  TypeParam* last = &first;
+  for (int i = 0; i < deep; ++i) {
+    last->next = decltype(first.next)(new TypeParam);
+    last = last->next.get();
+  }
+  last->end.emplace();
+  EXPECT_THROW(internal::clone(first), std::runtime_error);
+  EXPECT_EQ(internal::collect_leaves(node_of(first)).size(), static_cast<std::size_t>(deep) + 1);
+  take_apart(first);
+}
+
+TEST(UnfinishedCloneOfACycle, LeaksNothing) {
+  using Ring = FragileChain<std::shared_ptr>;
+  auto first = std::make_shared<Ring>();
+  first->next = std::make_shared<Ring>();
+  first->next->next = first;
+  first->next->end.emplace();
+  EXPECT_THROW(internal::clone(first), std::runtime_error);
+  EXPECT_EQ(first.use_count(), 2);
+  first->next->next = nullptr;
 }
 
 TEST(Dismantle, FreesCycles) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strata/filters/internal/part_test.h"
+#include "strata/filters/internal/part_match.h"
 
 #include <algorithm>
 
