@@ -116,7 +116,7 @@ TEST(Dropout, RefusesWhatItCannotDropAndDrawsNothing) {
 TEST(Dropout, RefusesRatesThatAreNoProbabilities) {
   EXPECT_THROW(Dropout(-0.1), ValueError);
   EXPECT_THROW(Dropout(1.5), ValueError);
-  EXPECT_THROW(Dropout(std::numeric_limits<double>::quiet_NaN()), ValueError);
+  EXPECT_THROW(Dropout{std::numeric_limits<double>::quiet_NaN()}, ValueError);
 }
 
 }  // namespace

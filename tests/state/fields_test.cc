@@ -177,7 +177,7 @@ TEST(Fields, ClassesMayBeTemplates) {
 
 struct alignas(64) Aligned {
   alignas(32) Param first;
-  static constexpr int size = 3;
+  [[maybe_unused]] static constexpr int size = 3;
   Param second;
   STRATA_FIELDS(first, second)
 };
