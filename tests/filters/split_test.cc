@@ -205,7 +205,7 @@ RC_GTEST_PROP(SplitProperty, GroupsAreDisjointAndTogetherTheWhole, ()) {
   const State state = any_state();
   const std::vector<Filter> filters{any_filter(), any_filter(), rest};
   const std::vector<State> groups = split_groups(state, filters, Leftover::error);
-  RC_ASSERT(merge_disjoint(groups) == state);  // which refuses a path that two groups hold
+  RC_ASSERT(merge(groups) == state);  // which refuses a path that two groups hold
 }
 
 RC_GTEST_PROP(SplitProperty, EachVariableIsInTheGroupOfTheFirstFilterThatTakesIt, ()) {
