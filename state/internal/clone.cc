@@ -111,8 +111,8 @@ void replace_shared(Node root, Node original, PendingCopies& pending, SharedRepl
   }
   if (!replacer.way_back()) return;
   dismantle(root);  // nothing else takes down the cycles in what was copied
-  throw StateError("[clone] " + shown(*replacer.way_back()) +
-                   " leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
+  throw StateError("[clone] \"" + shown(*replacer.way_back()) +
+                   "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
 }
 
 }  // namespace
