@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "strata/state/combine.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 
