@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "strata/state/internal/node_of.h"
+#include "strata/nn/attributes.h"
 
 namespace strata::nn {
 

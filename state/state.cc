@@ -13,8 +13,8 @@ namespace {
 bool by_path(const State::Entry& a, const State::Entry& b) { return a.path < b.path; }
 
 [[noreturn]] void throw_conflict(const Path& above, const Path& below) {
-  throw StateError("[State] a path cannot hold a variable and lead to others: " + to_string(above) + " and " +
-                   to_string(below) + ".");
+  throw StateError("[State] a path cannot hold a variable and lead to others: " + internal::shown(above) + " and " +
+                   internal::shown(below) + ".");
 }
 
 // In a sorted list the continuations of a path stand right behind it.
@@ -25,9 +25,9 @@ void check_tree(const std::vector<State::Entry>& sorted) {
     const Path& before = sorted[i - 1].path;
     const Path& path = sorted[i].path;
     if (path == before) {
-      twice.push_back(to_string(path));
+      twice.push_back(internal::shown(path));
     } else if (path.starts_with(before)) {
-      conflicts.push_back(to_string(before) + " and " + to_string(path));
+      conflicts.push_back(internal::shown(before) + " and " + internal::shown(path));
     }
   }
   if (!twice.empty()) {
@@ -64,8 +64,8 @@ const Variable& State::at(const Path& path) const& {
   const Variable* variable = find(path);
   if (variable == nullptr) {
     std::vector<std::string> paths;
-    for (const Entry& entry : entries_) paths.push_back(to_string(entry.path));
-    throw StateError("[State::at] there is no variable at \"" + to_string(path) +
+    for (const Entry& entry : entries_) paths.push_back(internal::shown(entry.path));
+    throw StateError("[State::at] there is no variable at \"" + internal::shown(path) +
                      "\". There are: " + (paths.empty() ? "none" : internal::list_offenders(paths)) + ".");
   }
   return *variable;
@@ -108,16 +108,10 @@ std::size_t State::num_bytes() const noexcept {
   return count;
 }
 
-State merge_disjoint(std::span<const State> states) {
-  std::vector<State::Entry> all;
-  for (const State& state : states) all.insert(all.end(), state.begin(), state.end());
-  return State(std::move(all));
-}
-
 std::string to_string(const State& state) {
   std::string text;
   for (const auto& [path, variable] : state) {
-    text += to_string(path) + "  " + describe(variable);
+    text += internal::shown(path) + "  " + describe(variable);
     if (!variable.metadata().empty()) text += "  " + to_string(variable.metadata());
     text += '\n';
   }

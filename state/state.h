@@ -3,7 +3,6 @@
 
 #include <initializer_list>
 #include <iosfwd>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,9 +71,6 @@ class State {
 
   std::vector<Entry> entries_;
 };
-
-// All entries of all states. Throws StateError that lists the paths that several of them hold.
-[[nodiscard]] State merge_disjoint(std::span<const State> states);
 
 // One line for each variable: path, kind, element type and shape, tag.
 std::string to_string(const State& state);

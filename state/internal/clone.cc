@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "strata/state/internal/listing.h"
 #include "strata/state/internal/walk.h"
 #include "strata/tensor/error.h"
 
@@ -136,7 +137,7 @@ void replace_shared(Node root, Node original, PendingCopies& pending, SharedRepl
     WalkHandler checks_only;
     if (!walked && replacer.replaced_any()) walk(original, checks_only);
     if (!replacer.way_back()) return;
-    throw StateError("[clone] \"" + to_string(*replacer.way_back()) +
+    throw StateError("[clone] \"" + shown(*replacer.way_back()) +
                      "\" leads back to the module itself. Clone, split or merge the shared_ptr that owns it.");
   } catch (...) {
     dismantle_unfinished(root, replacer.fresh());  // which may hold cycles, or chains that would overflow the stack

@@ -30,6 +30,13 @@ struct ContainerType<std::vector<T>> {
         queue_copy(target.back(), element, pending);
       }
     };
+    if constexpr (std::is_move_assignable_v<T>) {
+      type.erase = [](void* object, const KeyView& key) {
+        auto& elements = *static_cast<std::vector<T>*>(object);
+        elements.erase(elements.begin() + key.integer);
+      };
+      type.moves_up = true;
+    }
     return type;
   }
 };
@@ -79,6 +86,13 @@ struct ContainerType<std::map<K, T, Less>> {
         queue_copy(target.emplace(key, copy_or_queue(element)).first->second, element, pending);
       }
     };
+    type.erase = [](void* object, const KeyView& key) {
+      if constexpr (std::integral<K>) {
+        static_cast<Map*>(object)->erase(static_cast<K>(key.integer));
+      } else {
+        static_cast<Map*>(object)->erase(K(key.text));
+      }
+    };
     return type;
   }
 };
@@ -126,6 +140,7 @@ struct ContainerType<std::optional<T>> {
       target.reset();
       if (source) queue_copy(target.emplace(copy_or_queue(*source)), *source, pending);
     };
+    type.clear = [](void* object) { static_cast<std::optional<T>*>(object)->reset(); };
     return type;
   }
 };
@@ -183,6 +198,7 @@ struct ContainerType<std::unique_ptr<T>> {
     type.take_target = [](void* object) -> std::shared_ptr<void> {
       return std::shared_ptr<T>(std::move(*static_cast<std::unique_ptr<T>*>(object)));
     };
+    type.clear = [](void* object) { static_cast<std::unique_ptr<T>*>(object)->reset(); };
     return type;
   }
 };
@@ -206,6 +222,7 @@ struct ContainerType<std::shared_ptr<T>> {
       *static_cast<Pointer*>(object) = std::static_pointer_cast<T>(target);
     };
     type.take_target = [](void* object) -> std::shared_ptr<void> { return std::move(*static_cast<Pointer*>(object)); };
+    type.clear = [](void* object) { static_cast<Pointer*>(object)->reset(); };
     return type;
   }
 };

@@ -13,19 +13,19 @@ namespace {
 bool knows_kind(const Variable& entry) { return &entry.kind() != &kind_of<Variable>(); }
 
 std::string described(const Path& path, const Variable& variable) {
-  return to_string(path) + " (" + describe(variable) + ")";
+  return shown(path) + " (" + describe(variable) + ")";
 }
 
 // Everything that keeps a state from fitting.
 class Misfits {
  public:
   void missing(const Path& path, const Kind& kind, const Shape& shape, DType dtype) {
-    missing_.push_back(to_string(path) + " (" + form_text(kind, shape, dtype) + ")");
+    missing_.push_back(shown(path) + " (" + form_text(kind, shape, dtype) + ")");
   }
   void unexpected(const State::Entry& entry) { unexpected_.push_back(described(entry.path, entry.variable)); }
-  void twice(const Path& path) { twice_.push_back(to_string(path)); }
+  void twice(const Path& path) { twice_.push_back(shown(path)); }
   void different(const Kind& kind, const Shape& shape, DType dtype, const State::Entry& entry) {
-    different_.push_back(to_string(entry.path) + " (expected " + form_text(kind, shape, dtype) + ", got " +
+    different_.push_back(shown(entry.path) + " (expected " + form_text(kind, shape, dtype) + ", got " +
                          describe(entry.variable) + ")");
   }
 

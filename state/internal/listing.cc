@@ -14,4 +14,6 @@ std::string list_offenders(const std::vector<std::string>& offenders) {
   return text;
 }
 
+std::string shown(const Path& path) { return path.empty() ? "(root)" : to_string(path); }
+
 }  // namespace strata::internal

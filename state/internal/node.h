@@ -89,6 +89,13 @@ struct NodeType {
   // shared and unique_ptr: leaves the place empty and hands the ownership out, so that chains can be taken down in a
   // loop.
   std::shared_ptr<void> (*take_target)(void* object) = nullptr;
+
+  // optional, unique_ptr, shared_ptr: leaves the place empty.
+  void (*clear)(void* object) = nullptr;
+
+  // vector, map: removes a child that is there, with its key; those behind it in a vector move up.
+  void (*erase)(void* object, const KeyView& key) = nullptr;
+  bool moves_up = false;  // erasing changes the keys of others
 };
 
 // Throws StateError: a pointer to `base` holds an object of a derived class.

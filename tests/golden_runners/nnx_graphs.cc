@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden_runners/nnx_cases.h"
 #include "golden_runners/nnx_parse.h"
+#include "strata/nn/graph.h"
 #include "strata/nn/split.h"
 #include "strata/state/internal/clone.h"
 #include "strata/tensor/create.h"
@@ -28,6 +29,18 @@ class Objects {
   }
 
   [[nodiscard]] const DynamicChild& root() const { return root_; }
+
+  // The number of the object that a node is.
+  [[nodiscard]] int id_of(const nn::GraphNode& node) const {
+    for (const auto& [id, object] : objects_) {
+      const void* address = std::visit([](const auto& pointer) -> const void* { return pointer.get(); }, object);
+      if (address == node.get_if<Variable>() || address == node.get_if<DynamicModule>() ||
+          address == node.get_if<DynamicList>()) {
+        return id;
+      }
+    }
+    throw support::Mismatch("a node that is no object: " + to_string(node.path()));
+  }
 
  private:
   // A variable's value is its number, by which it is known later.
@@ -73,6 +86,42 @@ void run_graph(const Json& test, const Kinds& kinds) {
   internal::dismantle(internal::node_of(merged));
 }
 
+void require_equal(const Json& actual, const Json& expected) {
+  require(actual == expected, "got " + actual.dump() + ", expected " + expected.dump());
+}
+
+Json nodes_json(const std::vector<nn::GraphNode>& nodes, const Objects& objects) {
+  Json list = Json::array();
+  for (const nn::GraphNode& node : nodes) list.push_back(Json::array({to_json(node.path()), objects.id_of(node)}));
+  return list;
+}
+
+Json children_json(const std::vector<nn::GraphNode>& nodes, const Objects& objects) {
+  Json list = nodes_json(nodes, objects);
+  for (Json& child : list) child[0] = Json(child[0][0]);
+  return list;
+}
+
+Json duplicates_json(const DynamicChild& root, const nn::NodeFilter& only) {
+  Json list = Json::array();
+  for (const std::vector<Path>& paths : nn::find_duplicates(root, only)) {
+    list.push_back(Json::array());
+    for (const Path& path : paths) list.back().push_back(to_json(path));
+  }
+  return list;
+}
+
+void run_list(const std::string& name, const Json& test, const Kinds& kinds) {
+  const Objects objects(test, kinds);
+  const DynamicChild& root = objects.root();
+  const Json& expected = test.at("expect").at(name);
+  if (name == "iter_graph") return require_equal(nodes_json(nn::nodes(root), objects), expected);
+  if (name == "iter_modules") return require_equal(nodes_json(nn::modules(root), objects), expected);
+  if (name == "iter_children") return require_equal(children_json(nn::children(root), objects), expected);
+  const Filter only = test.contains("only") ? parse_filter(test.at("only"), kinds) : Filter(everything);
+  require_equal(duplicates_json(root, only), expected);
+}
+
 }  // namespace
 
 void run_graph_cases(const std::filesystem::path& dir, GoldenRun& run) {
@@ -82,7 +131,7 @@ void run_graph_cases(const std::filesystem::path& dir, GoldenRun& run) {
     const std::string name = "graphs/" + test.at("name").get<std::string>();
     run.run(name + "/state", [&] { run_graph(test, kinds); });
     for (const char* list : {"iter_graph", "iter_modules", "iter_children", "find_duplicates"}) {
-      run.run(name + "/" + list, [&] { throw support::Skip(list); });
+      run.run(name + "/" + list, [&] { run_list(list, test, kinds); });
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "golden_runners/nnx_cases.h"
 #include "strata/nn/dropout.h"
 #include "strata/nn/initializers.h"
+#include "strata/nn/seeds.h"
 #include "strata/state/rngs.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/create.h"
@@ -107,6 +108,28 @@ void run_dropout(std::int64_t seed, const Json& expected) {
   }
 }
 
+void run_reseed(std::int64_t seed, const Json& expected) {
+  Rngs dropout({{"dropout", 1}});
+  Rngs usual(2);
+  std::map<std::string, nn::Dropout> layers;
+  layers.emplace("a", nn::Dropout(0.5, dropout));
+  layers.emplace("b", nn::Dropout(0.5, dropout));
+  layers.emplace("c", nn::Dropout(0.5, usual));
+  static_cast<void>(layers.at("a")(ones({2})));
+  const Tensor untouched = layers.at("c").rngs->key;
+  nn::reseed(layers, {{"dropout", seed}});
+  for (auto& [name, layer] : layers) {
+    const Tensor key = layer.rngs->key;
+    if (name == "c") {
+      require_close(key, untouched, support::exactly, "key of c");
+    } else {
+      require_equal(Json::array({key.at<std::int64_t>({0}), key.at<std::int64_t>({1})}), expected.at("keys").at(name),
+                    "key of " + name);
+    }
+    require_equal(layer.rngs->count.value().item<std::int64_t>(), expected.at("counts").at(name), "count of " + name);
+  }
+}
+
 std::vector<int> axes_from(const Json& arguments, const char* name, const std::vector<int>& usual) {
   if (!arguments.contains(name)) return usual;
   const Json& value = arguments.at(name);
@@ -183,7 +206,7 @@ void run_seed(const Json& entry, const Json& tolerance, GoldenRun& run) {
       } else if (what == "dropout") {
         run_dropout(seed, value);
       } else if (what == "reseed") {
-        throw Skip("reseed");
+        run_reseed(seed, value);
       } else {
         run_sample(what, key, value, tolerance);
       }

@@ -136,17 +136,6 @@ TEST(State, PrintsOneLineForEachVariable) {
   EXPECT_EQ(out.str(), "layers/0  Param float32[2, 3]  tag='lora'\nmean  BatchStat float32[3]\n");
 }
 
-TEST(MergeDisjoint, TakesAllEntriesInTheOrderOfPaths) {
-  const std::array<State, 3> states{State{{{"b"}, param(1)}}, State(), State{{{"a"}, param(2)}}};
-  EXPECT_EQ(merge_disjoint(states), (State{{{"a"}, param(2)}, {{"b"}, param(1)}}));
-  EXPECT_TRUE(merge_disjoint({}).empty());
-}
-
-TEST(MergeDisjoint, NamesPathsThatSeveralHold) {
-  const std::array<State, 2> states{State{{{"a"}, param(1)}}, State{{{"a"}, param(2)}, {{"b"}, param(3)}}};
-  EXPECT_THAT([&] { (void)merge_disjoint(states); }, ThrowsMessage<StateError>(HasSubstr(": a.")));
-}
-
 TEST(State, ErrorsListTenOffendersAndCountTheRest) {
   std::vector<State::Entry> entries;
   for (int i = 0; i < 13; ++i) entries.insert(entries.end(), 2, {Path{i}, param(0)});

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "strata/state/internal/path_builder.h"
+#include "strata/state/path.h"
+
+namespace strata::internal {
+
+// Moves paths to another root: their first `dropped` keys give way to those of `root`. Paths that shared keys share
+// them again if they come in order. The paths must outlive it.
+class PathMover {
+ public:
+  PathMover(Path root, int dropped) : root_(std::move(root)), dropped_(dropped) {}
+
+  // The path has at least `dropped` keys.
+  Path operator()(const Path& path);
+
+ private:
+  struct Step {
+    const PathNode* from = nullptr;
+    Path to;
+  };
+
+  Path root_;
+  int dropped_;
+  std::vector<Step> steps_;  // the keys of the last path that were kept
+  PathBuilder builder_;
+};
+
+}  // namespace strata::internal
