@@ -41,6 +41,19 @@ RngStream RngStream::fork() {
   return forked;
 }
 
+std::vector<RngStream> RngStream::split(Index num_streams) {
+  if (num_streams < 0) {
+    throw ValueError("[RngStream::split] " + std::to_string(num_streams) + " streams. Give a number from 0 on.");
+  }
+  std::vector<RngStream> streams;
+  for (const RandomKey& stream_key : random::split(draw(), num_streams)) {
+    streams.push_back(*this);
+    streams.back().key.reset(key_tensor(stream_key));
+    streams.back().count.reset(scalar<std::uint32_t>(0));
+  }
+  return streams;
+}
+
 Rngs::Rngs(std::int64_t seed, Seeds named) : Rngs(named) {
   if (!streams_.try_emplace("default", "default", random::key(seed)).second) {
     throw ValueError("[Rngs] the stream default has two seeds. Give its seed as the first argument alone.");
@@ -69,6 +82,18 @@ Rngs Rngs::fork() {
   Rngs forked(Seeds{});
   for (auto& [name, stream] : streams_) forked.streams_.emplace(name, stream.fork());
   return forked;
+}
+
+std::vector<Rngs> Rngs::split(Index num_sets) {
+  if (num_sets < 0) {
+    throw ValueError("[Rngs::split] " + std::to_string(num_sets) + " sets of streams. Give a number from 0 on.");
+  }
+  std::vector<Rngs> result(static_cast<std::size_t>(num_sets), Rngs(Seeds{}));
+  for (auto& [name, stream] : streams_) {
+    const std::vector<RngStream> streams = stream.split(num_sets);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i].streams_.emplace(name, streams[i]);
+  }
+  return result;
 }
 
 void internal::ContainerType<Rngs>::children(void* object, ChildVisitor& visitor) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "strata/state/internal/node_of.h"
 #include "strata/tensor/random.h"
@@ -25,6 +26,9 @@ struct RngStream {
 
   // A stream with the same tags that starts from the next key of this one.
   [[nodiscard]] RngStream fork();
+
+  // Several such streams, from keys that are split off the next key. Throws ValueError if their number is negative.
+  [[nodiscard]] std::vector<RngStream> split(Index num_streams);
 
   RngKey key;
   RngCount count;
@@ -57,6 +61,10 @@ class Rngs {
 
   // New streams of the same names, each starting from the next key of its original.
   [[nodiscard]] Rngs fork();
+
+  // Sets of new streams of the same names, from keys that are split off the next key of each original, as by Flax's
+  // split. Throws ValueError if their number is negative.
+  [[nodiscard]] std::vector<Rngs> split(Index num_sets);
 
  private:
   friend struct internal::ContainerType<Rngs>;

@@ -32,7 +32,13 @@ void accumulate(Cotangent& sum, Cotangent gradient) {
   }
 }
 
+thread_local const RecordingScope* current_scope = nullptr;
+
 }  // namespace
+
+RecordingScope::RecordingScope() noexcept : outer_(current_scope) { current_scope = this; }
+RecordingScope::~RecordingScope() { current_scope = outer_; }
+const RecordingScope* RecordingScope::current() noexcept { return current_scope; }
 
 Index Tape::add_slot(const Tensor& value) {
   slots_.push_back({value.shape(), value.dtype()});
@@ -98,6 +104,11 @@ void record(std::span<Tensor> outputs, std::span<const std::reference_wrapper<co
           "derivatives are not supported; stop_gradient makes one of them a constant.");
     }
     tape = place.tape;
+  }
+  if (tape->scope() != RecordingScope::current()) {
+    throw GradientError(
+        "[GradientTape] a function that is called for each member takes a tensor that is watched outside of it. Pass "
+        "the tensor as an argument, or stop_gradient makes it a constant.");
   }
   Index first = -1;
   for (Tensor& output : outputs) {

@@ -7,6 +7,23 @@
 
 namespace strata::internal {
 
+// While it exists, operations on this thread are noted only on tapes that were made since: a function that several
+// threads call at once can record on tapes of its own, and reaching for a tensor that a tape around it watches is an
+// error in every thread, not a race in some.
+class RecordingScope {
+ public:
+  RecordingScope() noexcept;
+  RecordingScope(const RecordingScope&) = delete;
+  RecordingScope& operator=(const RecordingScope&) = delete;
+  ~RecordingScope();
+
+  // The innermost one of this thread, or null.
+  [[nodiscard]] static const RecordingScope* current() noexcept;
+
+ private:
+  const RecordingScope* outer_;
+};
+
 // The notes of one recording, in the order of the operations. A slot stands for one tracked tensor.
 //
 // A flat list, not a graph of nodes that own each other: walking and freeing it needs no recursion, however long a
@@ -14,6 +31,9 @@ namespace strata::internal {
 class Tape {
  public:
   [[nodiscard]] bool recording() const noexcept { return recording_; }
+
+  // Where the tape was made.
+  [[nodiscard]] const RecordingScope* scope() const noexcept { return scope_; }
 
   Index add_slot(const Tensor& value);
   void add_node(Index first_output, std::size_t num_outputs, std::vector<Index> inputs, Backward backward);
@@ -45,6 +65,7 @@ class Tape {
   static void check(const Cotangent& gradient, const Slot& slot);
 
   bool recording_ = true;
+  const RecordingScope* scope_ = RecordingScope::current();
   std::vector<Slot> slots_;
   std::vector<Node> nodes_;
 };
