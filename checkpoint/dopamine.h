@@ -15,6 +15,10 @@ struct DopamineOptions {
   // order, as Dopamine does, which gives the array that a Python program sees.
   bool column_major_if_tagged = false;
 
+  // Kinds that are not known by name come back as `Variable`. True makes kinds of their names (find_or_add_kind), for
+  // programs that look at the files of others; they are kept until the program ends.
+  bool add_unknown_kinds = false;
+
   bool operator==(const DopamineOptions&) const = default;
 };
 
@@ -35,7 +39,7 @@ struct DopamineOptions {
 // leave no trace.
 //
 // The kind of a variable is found by its name (see register_kind); one without a name, or of an unknown one, comes back
-// as `Variable`, which fits a field of every kind.
+// as `Variable`, which fits a field of every kind, unless asked otherwise.
 //
 // Safe for bytes from anywhere: takes time proportional to their number, up to a logarithm, and less than 64 times
 // their memory plus 1 MiB. Throws FormatError, naming byte and path, for bytes that are not the encoding of one state:

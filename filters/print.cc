@@ -6,6 +6,7 @@
 #include "strata/filters/filter.h"
 #include "strata/filters/internal/filter_node.h"
 #include "strata/filters/internal/vocabulary.h"
+#include "strata/state/internal/quote.h"
 
 namespace strata {
 namespace internal {
@@ -130,27 +131,6 @@ std::string print(const Filter& filter, std::size_t max_length) {
   Printer printer(max_length);
   printer.write(filter);
   return printer.take();
-}
-
-std::string quote_text(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string result = "'";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\'' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (c == '\n' || c == '\t' || c == '\r') {
-      result += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      result += "\\x";
-      result += digits[byte >> 4];
-      result += digits[byte & 15u];
-    } else {
-      result += c;
-    }
-  }
-  return result + "'";
 }
 
 }  // namespace internal

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "strata/nn/call.h"
 #include "strata/state/fields.h"
 
 namespace strata::nn {
@@ -23,7 +24,7 @@ struct IsTuple<std::pair<A, B>> : std::true_type {};
 template <std::size_t I, class Layers, class... Args>
 auto call_from(Layers& layers, Args&&... args) {
   if constexpr (I < std::tuple_size_v<Layers>) {
-    auto result = std::get<I>(layers)(std::forward<Args>(args)...);
+    auto result = call(std::get<I>(layers), std::forward<Args>(args)...);
     if constexpr (IsTuple<decltype(result)>::value) {
       return std::apply(
           [&]<class... R>(R&&... results) { return call_from<I + 1>(layers, std::forward<R>(results)...); },

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "strata/state/internal/quote.h"
 #include "strata/state/internal/walk.h"
 #include "strata/tensor/internal/hash.h"
 
@@ -56,10 +58,10 @@ bool equal_records(const Record& a, const Record& b) {
 std::string record_text(const Record& record) {
   if (record.variable != nullptr) {
     const std::string metadata = to_string(record.variable->metadata());
-    return std::string(record.variable->kind().name) + (metadata.empty() ? "" : " (" + metadata + ")");
+    return escape(record.variable->kind().name) + (metadata.empty() ? "" : " (" + metadata + ")");
   }
   const NodeType& type = *record.node.type;
-  if (type.role == Role::value) return type.text(record.node.object);
+  if (type.role == Role::value) return escape(type.text(record.node.object));
   std::string text(type.name);
   if (type.role == Role::shared) text += " #" + std::to_string(record.number);
   if (record.number < 0) text += " (empty)";
@@ -111,7 +113,10 @@ std::string graph_text(Node root) {
   std::string text;
   for (const Record& record : records_of(root)) {
     if (record.node.type != nullptr && record.node.type->role == Role::holder && record.number == 0) continue;
-    text += std::string(2 * static_cast<std::size_t>(record.depth), ' ');
+    // Deeper lines are not indented further: the text of a chain would grow as the square of its length.
+    constexpr int deepest_indentation = 64;
+    if (record.depth > deepest_indentation) text += fmt::format("({}) ", record.depth);
+    text.append(2 * static_cast<std::size_t>(std::min(record.depth, deepest_indentation)), ' ');
     if (record.depth != 0) text += to_string(record.key) + ": ";
     text += record_text(record) + '\n';
   }

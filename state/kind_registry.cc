@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/kind_registry.h"
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -33,6 +34,15 @@ class Registry {
 
   void add(const Kind& kind) { add(kind.name, kind); }
 
+  const Kind& find_or_add(std::string_view name, const Kind& base) {
+    const std::lock_guard lock(mutex_);
+    if (const auto place = kinds_.find(name); place != kinds_.end()) return *place->second;
+    const std::string& kept = names_.emplace_back(name);
+    const Kind& kind = made_.emplace_back(kept, &base);
+    kinds_.emplace(kept, &kind);
+    return kind;
+  }
+
  private:
   Registry() {
     add_all<Variable, Param, LoRAParam, BatchStat, Cache, Intermediate, Perturbation, RngState, RngKey, RngCount,
@@ -59,6 +69,8 @@ class Registry {
 
   std::mutex mutex_;
   std::map<std::string_view, const Kind*> kinds_;
+  std::deque<std::string> names_;  // of the kinds that were made here, which stay where they are
+  std::deque<Kind> made_;
 };
 
 }  // namespace
@@ -68,5 +80,9 @@ const Kind* find_kind(std::string_view name) { return Registry::instance().find(
 std::vector<std::string> kind_names() { return Registry::instance().names(); }
 
 void register_kind(const Kind& kind) { Registry::instance().add(kind); }
+
+const Kind& find_or_add_kind(std::string_view name, const Kind& base) {
+  return Registry::instance().find_or_add(name, base);
+}
 
 }  // namespace strata

@@ -24,4 +24,8 @@ namespace strata {
 // Once is enough, again does no harm. Throws ValueError if another kind has the name.
 void register_kind(const Kind& kind);
 
+// The kind of that name; if none is known, one that specialises `base` is made, for as long as the program runs. For
+// programs that look at files whose kinds they do not have.
+const Kind& find_or_add_kind(std::string_view name, const Kind& base);
+
 }  // namespace strata

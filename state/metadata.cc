@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "strata/state/internal/quote.h"
+
 namespace strata {
 namespace {
 
@@ -10,7 +12,7 @@ std::string text_of(const MetadataValue& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const Index* integer = std::get_if<Index>(&value)) return std::to_string(*integer);
   if (const double* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
-  return "'" + std::get<std::string>(value) + "'";
+  return internal::quote_text(std::get<std::string>(value));
 }
 
 }  // namespace
@@ -45,7 +47,7 @@ std::string to_string(const Metadata& metadata) {
   std::string text;
   for (const auto& [name, value] : metadata.values()) {
     if (!text.empty()) text += ", ";
-    text += name + "=" + text_of(value);
+    text += internal::escape(name) + "=" + text_of(value);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "strata/state/internal/path_builder.h"
+#include "strata/state/internal/quote.h"
 #include "strata/tensor/error.h"
 
 namespace strata {
@@ -21,7 +22,8 @@ std::optional<Index> parse_integer(std::string_view text) {
 }
 
 bool needs_quotes(std::string_view text) {
-  return text.empty() || text.find_first_of("/'\\") != std::string_view::npos || parse_integer(text).has_value();
+  return text.empty() || text.find_first_of("/'\\") != std::string_view::npos || parse_integer(text).has_value() ||
+         !internal::is_printable(text);
 }
 
 class PathReader {
@@ -56,13 +58,17 @@ class PathReader {
 
   Key read_quoted() {
     std::string key;
-    for (++position_; position_ < text_.size(); ++position_) {
+    for (++position_; position_ < text_.size();) {
       if (text_[position_] == '\'') {
         ++position_;
         return Key(std::move(key));
       }
+      if (const std::optional<char> escaped = internal::read_escape(text_, position_)) {
+        key += *escaped;
+        continue;
+      }
       if (text_[position_] == '\\' && position_ + 1 < text_.size()) ++position_;
-      key += text_[position_];
+      key += text_[position_++];
     }
     fail("the closing quote is missing");
   }
@@ -84,13 +90,7 @@ void internal::throw_no_index() {
 
 std::string to_string(const Key& key) {
   if (key.is_integer()) return std::to_string(key.integer());
-  if (!needs_quotes(key.text())) return key.text();
-  std::string quoted = "'";
-  for (const char c : key.text()) {
-    if (c == '\'' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "'";
+  return needs_quotes(key.text()) ? internal::quote_text(key.text()) : key.text();
 }
 
 std::ostream& operator<<(std::ostream& out, const Key& key) { return out << to_string(key); }

@@ -60,8 +60,8 @@ class Key {
 };
 
 // The key as it stands in a path: integers as digits, texts as they are; a text that would be misread (empty, made like
-// an integer, or holding a slash, a quote or a backslash) in single quotes, with a backslash before quotes and
-// backslashes.
+// an integer, or holding a slash, a quote, a backslash or what is not printable) in single quotes, with a backslash
+// before quotes and backslashes, and \n \t \r \x1f for control characters and bytes that are no UTF-8.
 std::string to_string(const Key& key);
 std::ostream& operator<<(std::ostream& out, const Key& key);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/variable.h"
 
+#include "strata/state/internal/quote.h"
 #include "strata/tensor/error.h"
 
 namespace strata {
@@ -27,7 +28,7 @@ bool operator==(const Variable& a, const Variable& b) {
 }
 
 std::string describe(const Variable& variable) {
-  return std::string(variable.kind().name) + " " + describe(variable.value());
+  return internal::escape(variable.kind().name) + " " + describe(variable.value());
 }
 
 }  // namespace strata

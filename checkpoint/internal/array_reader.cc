@@ -97,8 +97,9 @@ Tensor read_tensor(const Reading& reading, const ArrayFields& fields, DopamineOp
   return column_major ? transpose(tensor) : tensor;
 }
 
-const Kind& read_kind(const Reading& reading, std::size_t value) {
+const Kind& read_kind(const Reading& reading, std::size_t value, bool adds_unknown) {
   reading.require(value, Type::text, fmt::format("`{}`", kind_name));
+  if (adds_unknown) return find_or_add_kind(reading.message.text(value), kind_of<Variable>());
   const Kind* kind = find_kind(reading.message.text(value));
   return kind == nullptr ? kind_of<Variable>() : *kind;
 }
@@ -154,7 +155,7 @@ void ArrayFields::set(std::string_view name, std::size_t value) {
 
 Variable read_array(Reading& reading, const ArrayFields& fields, DopamineOptions options) {
   Tensor tensor = read_tensor(reading, fields, options);
-  const Kind& kind = fields.kind ? read_kind(reading, *fields.kind) : kind_of<Variable>();
+  const Kind& kind = fields.kind ? read_kind(reading, *fields.kind, options.add_unknown_kinds) : kind_of<Variable>();
   Metadata metadata = fields.metadata ? read_metadata(reading, *fields.metadata) : Metadata();
   return Variable(kind, std::move(tensor), std::move(metadata));
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "strata/state/internal/quote.h"
+
 namespace strata::internal {
 namespace {
 
@@ -48,7 +50,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   std::string text;
   for (std::size_t i = 0; i < near.size(); ++i) {
     text += i == 0 ? "Did you mean `" : i + 1 == near.size() ? " or `" : ", `";
-    text += std::string(near[i].second) + "`";
+    text += escape(near[i].second) + "`";
   }
   return text.empty() ? text : text + "? ";
 }

@@ -14,7 +14,4 @@ namespace strata::internal {
 // The text form within a message.
 [[nodiscard]] inline std::string quote(const Filter& filter) { return "`" + print(filter, 200) + "`"; }
 
-// A text in single quotes, with \' \\ \n \t \r and \x1f for what would be misread.
-[[nodiscard]] std::string quote_text(std::string_view text);
-
 }  // namespace strata::internal

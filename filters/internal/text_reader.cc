@@ -4,22 +4,12 @@
 #include <charconv>
 
 #include "strata/filters/internal/caret.h"
-#include "strata/filters/internal/utf8.h"
 #include "strata/filters/internal/vocabulary.h"
 #include "strata/filters/parse.h"
+#include "strata/state/internal/quote.h"
+#include "strata/state/internal/utf8.h"
 
 namespace strata::internal {
-namespace {
-
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
 void TextReader::skip_blanks() noexcept {
   while (position_ < text_.size() && std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos) {
     ++position_;
@@ -51,28 +41,8 @@ Index TextReader::integer() {
 }
 
 char TextReader::read_character() noexcept {
-  const char c = text_[position_++];
-  if (c != '\\' || position_ == text_.size()) return c;
-  const char next = text_[position_];
-  const std::string_view plain = "'\"\\";
-  const std::string_view named = "ntr";
-  if (plain.find(next) != std::string_view::npos) {
-    ++position_;
-    return next;
-  }
-  if (const std::size_t which = named.find(next); which != std::string_view::npos) {
-    ++position_;
-    return "\n\t\r"[which];
-  }
-  if (next == 'x' && position_ + 2 < text_.size()) {
-    const int high = hex_digit(text_[position_ + 1]);
-    const int low = hex_digit(text_[position_ + 2]);
-    if (high >= 0 && low >= 0) {
-      position_ += 3;
-      return static_cast<char>(high * 16 + low);
-    }
-  }
-  return c;
+  if (const std::optional<char> escaped = read_escape(text_, position_)) return *escaped;
+  return text_[position_++];
 }
 
 std::string TextReader::read_text() {

@@ -19,6 +19,7 @@
 #include "strata/state/fields.h"
 #include "strata/state/internal/contents.h"
 #include "strata/state/internal/node.h"
+#include "strata/state/internal/quote.h"
 #include "strata/state/internal/type_name.h"
 
 namespace strata {
@@ -88,7 +89,7 @@ std::string value_text(const T& value) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return std::to_string(value);
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-    return "'" + std::string(std::string_view(value)) + "'";
+    return quote_text(value);
   } else if constexpr (requires {
                          { to_string(value) } -> std::convertible_to<std::string>;
                        }) {

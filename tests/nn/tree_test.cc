@@ -7,9 +7,11 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/nn/linear.h"
+#include "strata/nn/split.h"
 #include "strata/tensor/create.h"
 
 namespace strata::nn {
@@ -85,6 +87,90 @@ TEST(Tree, EndsAtCycles) {
   cycle->next = cycle;
   EXPECT_THAT(tree(*cycle), HasSubstr("the same as the root"));
   cycle->next = nullptr;
+}
+
+TEST(Tree, OfAState) {
+  const State state{{{"a", 0, "kernel"}, Param(zeros({2, 3}))},
+                    {{"a", 0, "bias"}, Param(zeros({3}))},
+                    {{"a", 1}, BatchStat(zeros({2}), tagged("t"))},
+                    {{"step"}, Variable(zeros({}, DType::int32))}};
+  EXPECT_EQ(tree(state),
+            "                 State                              12\n"
+            "├─ a                                                11\n"
+            "│  ├─ 0                                              9\n"
+            "│  │  ├─ bias    Param float32[3]                    3\n"
+            "│  │  └─ kernel  Param float32[2, 3]                 6\n"
+            "│  └─ 1          BatchStat float32[2]  tag='t'       2\n"
+            "└─ step          Variable int32[]                    1\n");
+}
+
+TEST(Tree, OfAStateIsThatOfItsModule) {
+  const std::vector<std::string> module = lines_of(tree(Outer()));
+  const std::vector<std::string> state = lines_of(tree(nn::state(Outer())));
+  ASSERT_EQ(module.size(), state.size());
+  for (std::size_t i = 1; i < module.size(); ++i) {
+    EXPECT_EQ(module[i].substr(0, module[i].find(' ', 12)), state[i].substr(0, state[i].find(' ', 12)));
+  }
+}
+
+TEST(Tree, OfAVariableAtTheRootAndOfNothing) {
+  EXPECT_THAT(tree(State{{Path(), Param(zeros({2}))}}), HasSubstr("Param float32[2]"));
+  EXPECT_EQ(lines_of(tree(State())).size(), 1U);
+}
+
+constexpr Index deep = 100'000;
+
+struct Chain {
+  Param value{zeros({1})};
+  std::shared_ptr<Chain> next;
+  STRATA_FIELDS(next, value)
+};
+
+// Taken down in a loop: destructors of a chain recurse.
+void take_down(std::shared_ptr<Chain> chain) {
+  while (chain) chain = std::exchange(chain->next, nullptr);
+}
+
+TEST(Tree, OfALongChainGrowsWithItsLengthAlone) {
+  const auto chain = std::make_shared<Chain>();
+  Chain* end = chain.get();
+  for (Index i = 1; i < deep; ++i) end = (end->next = std::make_shared<Chain>()).get();
+  const std::string text = tree(*chain);
+  EXPECT_LT(text.size(), std::size_t{2 * deep} * 300);
+  EXPECT_THAT(text, HasSubstr("└─ (99999) value"));
+  const std::string state_text = tree(nn::state(*chain));
+  EXPECT_LT(state_text.size(), std::size_t{2 * deep} * 300);
+  EXPECT_THAT(state_text, HasSubstr("(99999) next"));
+  EXPECT_LT(to_string(graph_def(*chain)).size(), std::size_t{2 * deep} * 300);
+  take_down(chain);
+}
+
+TEST(Tree, NamesDeepSharedObjectsInShort) {
+  struct Ends {
+    std::shared_ptr<Chain> chain = std::make_shared<Chain>();
+    std::shared_ptr<Chain> end;
+    STRATA_FIELDS(chain, end)
+  };
+  Ends ends;
+  ends.end = ends.chain;
+  for (int i = 0; i < 50; ++i) ends.end = ends.end->next = std::make_shared<Chain>();
+  EXPECT_THAT(tree(ends), HasSubstr("the same as .../next/next/"));
+}
+
+TEST(Tree, EscapesWhatIsNotPrintable) {
+  const State state{{{"a\x1b[31m", "\n\xff"}, Param(zeros({1}), Metadata{{"tag", "t\x07"}, {"\xe2\x80\xae", true}})}};
+  for (const std::string& text : {tree(state), to_string(state)}) {
+    EXPECT_EQ(text.find_first_of("\x1b\x07\xff"), std::string::npos) << text;
+    EXPECT_THAT(text, HasSubstr("'a\\x1b[31m'"));
+    EXPECT_THAT(text, HasSubstr("'\\n\\xff'"));
+    EXPECT_THAT(text, HasSubstr("tag='t\\x07'"));
+    EXPECT_THAT(text, HasSubstr("\\xe2\\x80\\xae=true"));
+  }
+}
+
+TEST(Tree, CutsLongKeys) {
+  const State state{{{std::string(100'000, 'k')}, Param(zeros({1}))}, {{"x"}, Param(zeros({1}))}};
+  EXPECT_LT(tree(state).size(), 1000U);
 }
 
 }  // namespace

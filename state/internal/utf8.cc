@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strata/filters/internal/utf8.h"
+#include "strata/state/internal/utf8.h"
 
 namespace strata::internal {
 
