@@ -10,8 +10,8 @@ endfunction()
 # strata_library(<folder> [HEADERS <file>...] [SOURCES <file>...] [DEPENDS <folder>...])
 #
 # Makes the library strata::<folder> of the folder it is called in; without SOURCES it is an interface library. HEADERS are
-# public: installed, and compiled alone by the target all_verify_interface_header_sets. Headers under internal/ are listed only
-# when a public header includes them.
+# public: installed, and compiled alone by the target all_verify_interface_header_sets. Headers under internal/ are not listed:
+# strata_add_internal_headers finds those that users need.
 #
 # `#include "strata/<folder>/x.h"` resolves through a directory link in the build tree, one include directory per folder. A
 # target therefore sees only the headers of libraries it links, and DEPENDS takes only folders that were added before: an
@@ -32,6 +32,8 @@ function(strata_library folder)
   file(MAKE_DIRECTORY ${include_dir}/strata)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${include_dir}/strata/${folder} SYMBOLIC)
   strata_require_all_headers_listed(${folder} ${ARG_HEADERS})
+  list(TRANSFORM ARG_HEADERS PREPEND ${folder}/ OUTPUT_VARIABLE public_headers)
+  set_property(GLOBAL APPEND PROPERTY STRATA_PUBLIC_HEADERS ${public_headers})
   list(TRANSFORM ARG_HEADERS PREPEND ${include_dir}/strata/${folder}/)
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${include_dir} FILES ${ARG_HEADERS})
 
@@ -51,6 +53,10 @@ function(strata_library folder)
   set_property(GLOBAL APPEND PROPERTY STRATA_LIBRARIES ${folder})
   if(ARG_SOURCES)
     strata_compile_options(${target})
+    # A project that embeds this one and chooses no build type would get kernels without optimisation, twenty times slower.
+    if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+      target_compile_options(${target} PRIVATE -O2)
+    endif()
   endif()
   if(STRATA_INSTALL)
     install(TARGETS ${target} EXPORT strata-targets FILE_SET HEADERS)
@@ -67,4 +73,25 @@ function(strata_require_all_headers_listed folder)
     message(FATAL_ERROR "${folder}: public headers that are not in HEADERS: ${missing}. "
       "Add them in ${folder}/CMakeLists.txt, or move them to ${folder}/internal/.")
   endif()
+endfunction()
+
+# Adds the internal headers that public headers include, directly or not, to the headers of their libraries: they must be
+# installed too. To be called when all libraries are made.
+function(strata_add_internal_headers)
+  get_property(unread GLOBAL PROPERTY STRATA_PUBLIC_HEADERS)
+  set(internal)
+  while(unread)
+    list(POP_FRONT unread header)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${header} includes REGEX "^#include \"strata/[a-z]+/internal/.*\"")
+    list(TRANSFORM includes REPLACE "^#include \"strata/([^\"]*)\".*" "\\1")
+    list(REMOVE_ITEM includes ${internal})
+    list(APPEND internal ${includes})
+    list(APPEND unread ${includes})
+  endwhile()
+  list(REMOVE_DUPLICATES internal)
+  foreach(header IN LISTS internal)
+    string(REGEX REPLACE "/.*" "" folder ${header})
+    target_sources(strata_${folder} PUBLIC
+      FILE_SET HEADERS FILES ${PROJECT_BINARY_DIR}/include/${folder}/strata/${header})
+  endforeach()
 endfunction()

@@ -159,8 +159,8 @@ constexpr NodeType value_type() {
                 "pair, variant, unique_ptr or shared_ptr that may change them: in this type they would not be seen");
   static_assert(
       ComparableValue<T>,
-      "a field is neither a variable, nor a module (a struct with STRATA_FIELDS), nor a container of them, nor a value "
-      "with operator==");
+      "the type of a module or of one of its fields is not known: a module names its fields with STRATA_FIELDS; other "
+      "fields are variables, containers of variables or modules, or plain values with operator==");
   static_assert(std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T>,
                 "a value that is a field of a module must be copyable: it is part of the graph definition");
   NodeType type{Role::value, type_name<T>()};
