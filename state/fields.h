@@ -23,8 +23,8 @@
 //
 // A member left out, named twice or misspelt does not compile, even while the module is unused: the size of the class
 // is compared with that of the members named. Not seen are a small value that fits into padding (a bool after an int),
-// two members that change places without changing the size, and variables within a class that has operator== but does not
-// name its fields: it passes for a plain value.
+// two members that change places without changing the size, and variables within a class that has operator== but does
+// not name its fields: it passes for a plain value.
 #define STRATA_FIELDS(...) STRATA_INTERNAL_FIELDS(::strata::internal::NoBase, __VA_ARGS__)
 
 // The same for a module that derives from a module; the fields of the base come first.

@@ -21,7 +21,8 @@ struct MemberInput {
 
 // How gradients get through a call of all members.
 enum class Recording {
-  by_member,  // each member records on a tape of its own, in any thread; the call is one operation of the tape around it
+  by_member,  // each member records on a tape of its own, in any thread; the call is one operation of the tape around
+              // it
   in_place,   // members come one after the other, and record on the tape around the call
 };
 

@@ -142,7 +142,7 @@ function rowElement(row, line) {
   const element = document.createElement("div");
   element.className = "row";
   element.style.top = `${line * lineHeight}px`;
-  element.style.paddingLeft = `${8 + 16 * Math.min(row.depth, deepestIndent)}px`;
+  element.style.setProperty("--indent", `${8 + 16 * Math.min(row.depth, deepestIndent)}px`);
   element.setAttribute("role", "treeitem");
   element.setAttribute("aria-level", row.depth + 1);
   if (row.group >= 0) {

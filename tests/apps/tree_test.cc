@@ -74,16 +74,16 @@ TEST_F(StrataTree, ShowsTheGroupsOfASplit) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output,
             "group 0: tag('lora')\n"
-            "                  State                                   768\n"
+            "                 State                                    768\n"
             "└─ encoder                                                768\n"
             "   └─ 0                                                   768\n"
             "      └─ kernel  Param float32[12, 64]  tag='lora'        768\n"
             "\n"
             "group 1: Param\n"
-            "                State                          64\n"
-            "└─ encoder                                     64\n"
-            "   └─ 0                                        64\n"
-            "      └─ bias  Param float32[64]               64\n"
+            "               State                     64\n"
+            "└─ encoder                               64\n"
+            "   └─ 0                                  64\n"
+            "      └─ bias  Param float32[64]         64\n"
             "\n"
             "no group: 2 variables\n");
 }

@@ -11,6 +11,7 @@
 #include "strata/nn/activations.h"
 #include "strata/nn/linear.h"
 #include "strata/nn/sequential.h"
+#include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 
 namespace strata::nn {
@@ -89,10 +90,11 @@ TEST(TraceCalls, EndsWhereTheRunThrows) {
 }
 
 TEST(TraceCalls, AsText) {
-  EXPECT_EQ(
-      to_string(std::span<const CallRow>(traced())),
-      "path  type                                  inputs                 outputs                       elements  "
-      "bytes  times\n");
+  const std::vector<CallRow> rows{
+      {{"head"}, "strata::nn::Linear", {"float32[3, 8]", "double"}, {"float32[3, 2]"}, 18, 72, 2}};
+  EXPECT_EQ(to_string(rows),
+            "path  type    inputs                 outputs        elements  bytes  times\n"
+            "head  Linear  float32[3, 8], double  float32[3, 2]        18   72 B      2\n");
 }
 
 }  // namespace

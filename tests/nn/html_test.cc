@@ -54,7 +54,7 @@ TEST(Html, HostileTextsStayTexts) {
 
 TEST(Html, HoldsFiltersAsTexts) {
   const std::string page = html(State(), {.filters = {of_type<Param> && with_tag("</script>"), rest}});
-  EXPECT_THAT(page, HasSubstr(R"("filters":["Param \u0026 tag('\u003c/script\u003e')","rest"])"));
+  EXPECT_THAT(page, HasSubstr(R"x("filters":["Param \u0026 tag('\u003c/script\u003e')","rest"])x"));
 }
 
 TEST(Html, RefusesFiltersThatNoTextNames) {

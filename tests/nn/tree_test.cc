@@ -95,13 +95,13 @@ TEST(Tree, OfAState) {
                     {{"a", 1}, BatchStat(zeros({2}), tagged("t"))},
                     {{"step"}, Variable(zeros({}, DType::int32))}};
   EXPECT_EQ(tree(state),
-            "                 State                              12\n"
-            "├─ a                                                11\n"
-            "│  ├─ 0                                              9\n"
-            "│  │  ├─ bias    Param float32[3]                    3\n"
-            "│  │  └─ kernel  Param float32[2, 3]                 6\n"
-            "│  └─ 1          BatchStat float32[2]  tag='t'       2\n"
-            "└─ step          Variable int32[]                    1\n");
+            "                 State                                 12\n"
+            "├─ a                                                   11\n"
+            "│  ├─ 0                                                 9\n"
+            "│  │  ├─ bias    Param float32[3]                       3\n"
+            "│  │  └─ kernel  Param float32[2, 3]                    6\n"
+            "│  └─ 1          BatchStat float32[2]  tag='t'          2\n"
+            "└─ step          Variable int32[]                       1\n");
 }
 
 TEST(Tree, OfAStateIsThatOfItsModule) {
