@@ -94,6 +94,18 @@ TEST(Rngs, WithoutDefaultAnUnknownNameIsAnError) {
   EXPECT_NO_THROW((void)rngs.draw("params"));
 }
 
+// The keys of flax.nnx 0.12.8: Rngs(0).split(3).
+TEST(Rngs, SplitsOffStreamsOfTheSameNames) {
+  Rngs rngs(0);
+  std::vector<Rngs> sets = rngs.split(3);
+  ASSERT_EQ(sets.size(), 3u);
+  EXPECT_TRUE(identical(sets[0].stream("default").key, tensor<std::uint32_t>({4165894930, 804218099})));
+  EXPECT_TRUE(identical(sets[2].stream("default").key, tensor<std::uint32_t>({2839387376, 2467677468})));
+  EXPECT_EQ(sets[0].draw("params"), (RandomKey{683029726, 1624662641}));
+  EXPECT_EQ(rngs.stream("default").count.value().item<int>(), 1);
+  EXPECT_THROW((void)rngs.split(-1), ValueError);
+}
+
 TEST(Rngs, AStreamWithTwoSeedsIsAnError) {
   EXPECT_THROW(Rngs(0, {{"default", 1}}), ValueError);
   EXPECT_THROW(Rngs({{"a", 1}, {"a", 2}}), ValueError);
