@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "strata/tensor/gradient.h"
@@ -13,7 +14,7 @@ namespace strata::internal {
 // computation was, and what captured tensors hold of their tape is cut when the list is cleared.
 class Tape {
  public:
-  [[nodiscard]] bool recording() const noexcept { return recording_; }
+  [[nodiscard]] bool recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
   Index add_slot(const Tensor& value);
   void add_node(Index first_output, std::size_t num_outputs, std::vector<Index> inputs, Backward backward);
@@ -44,7 +45,8 @@ class Tape {
 
   static void check(const Cotangent& gradient, const Slot& slot);
 
-  bool recording_ = true;
+  // Other threads that use a tensor of this tape ask too. Nothing else is handed over by it, hence relaxed.
+  std::atomic<bool> recording_ = true;
   std::vector<Slot> slots_;
   std::vector<Node> nodes_;
 };
