@@ -5,8 +5,8 @@
 #include "strata/filters/explain.h"
 #include "strata/filters/internal/print.h"
 #include "strata/filters/internal/takes_nothing.h"
-#include "strata/filters/internal/utf8.h"
 #include "strata/state/internal/listing.h"
+#include "strata/state/internal/utf8.h"
 
 namespace strata {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "strata/filters/internal/utf8.h"
+#include "strata/state/internal/utf8.h"
 
 namespace strata::internal {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "strata/filters/internal/pattern_error.h"
-#include "strata/filters/internal/utf8.h"
 #include "strata/filters/internal/wildcards.h"
+#include "strata/state/internal/utf8.h"
 
 namespace strata::internal {
 

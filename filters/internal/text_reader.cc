@@ -4,9 +4,9 @@
 #include <charconv>
 
 #include "strata/filters/internal/caret.h"
-#include "strata/filters/internal/utf8.h"
 #include "strata/filters/internal/vocabulary.h"
 #include "strata/filters/parse.h"
+#include "strata/state/internal/utf8.h"
 
 namespace strata::internal {
 namespace {
