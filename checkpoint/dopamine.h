@@ -29,7 +29,8 @@ struct DopamineOptions {
 // Kinds other than `Variable` and metadata stand inside the array's map under `strata.kind` and `strata.metadata`,
 // which Dopamine ignores. An array without them has the bytes that Dopamine writes.
 //
-// Throws StateError that lists what the encoding cannot hold: texts that are not UTF-8, a map with the key `integer` or
+// Throws StateError that lists what the encoding cannot hold: kinds of your own that are not registered (see
+// register_kind) and would come back as `Variable`, texts that are not UTF-8, a map with the key `integer` or
 // with all of `dtype`, `shape` and `data` (Dopamine takes them for numbers and arrays), paths of more than 1021 keys,
 // tensors of more than 32 axes or of 4 GiB; and states that decode_dopamine would refuse for their size in memory.
 [[nodiscard]] std::vector<std::byte> encode_dopamine(const State& state);

@@ -241,10 +241,6 @@ class Parser : private TextReader {
     return size;
   }
 
-  static constexpr std::array all_dtypes{DType::boolean,  DType::int8,    DType::int16,  DType::int32,  DType::int64,
-                                         DType::uint8,    DType::uint16,  DType::uint32, DType::uint64, DType::float16,
-                                         DType::bfloat16, DType::float32, DType::float64};
-
   int levels_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace strata::nn {
 //   nn::Initializer init = nn::initializers::he_normal();
 //   Tensor kernel = init(rngs.draw("params"), Shape{128, 64});
 //
-// The numbers are those of flax.nnx.initializers for the same key: bit for bit in float32, orthogonal matrices to 1e-6.
+// The numbers are those of flax.nnx.initializers for the same key, as near as random.h says of those of JAX.
 // Of other floating types they are drawn in float32 and converted.
 class Initializer {
  public:

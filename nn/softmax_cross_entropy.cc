@@ -113,7 +113,7 @@ Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const S
   const int axis = logits.shape().normalize_axis(options.axis, operation);
   const bool are_classes = is_integer(labels.dtype());
   const DType result = are_classes ? logits.dtype() : promote(logits.dtype(), labels.dtype());
-  const DType computing = promote(result, DType::float32);
+  const DType computing = computing_dtype(result);
   const Tensor losses = are_classes ? loss_of_classes(logits.astype(computing), labels, axis)
                                     : loss_of_probabilities(logits.astype(computing), labels.astype(computing), axis);
   return internal::reduced(losses, options.reduction).astype(result);

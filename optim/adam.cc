@@ -24,10 +24,9 @@ class Adam final : public PerElementRule {
 
   // One pass over parameter, gradient and both memories.
   void step(std::span<Tensor> params, std::vector<Tensor> gradients, Memory& memory) const override {
-    const bool in_one_pass = std::all_of(params.begin(), params.end(), [](const Tensor& param) {
-      return param.dtype() == DType::float32 || param.dtype() == DType::float64;
-    });
-    if (!in_one_pass) return Rule::step(params, std::move(gradients), memory);
+    const bool any_two_byte =
+        std::any_of(params.begin(), params.end(), [](const Tensor& param) { return is_two_byte_float(param.dtype()); });
+    if (any_two_byte) return Rule::step(params, std::move(gradients), memory);
     const AdamStep facts = kernel_step(begin_step(memory));
     for (std::size_t i = 0; i < params.size(); ++i) {
       if (params[i].dtype() == DType::float32) {

@@ -41,10 +41,8 @@ void check_step_fits(Index step) {
 struct TakenValues {
   explicit TakenValues(const std::vector<Variable*>& from) : variables(from) {
     values.reserve(variables.size());
-    for (Variable* variable : variables) {
-      values.push_back(variable->value());
-      variable->reset(Tensor());
-    }
+    for (const Variable* variable : variables) values.push_back(variable->value());  // may throw, what follows does not
+    for (Variable* variable : variables) variable->reset(Tensor());
   }
   TakenValues(const TakenValues&) = delete;
   TakenValues& operator=(const TakenValues&) = delete;
@@ -58,11 +56,11 @@ struct TakenValues {
 
 }  // namespace
 
-Optimizer::Optimizer(const Leaves& leaves, Transformation transformation, Filter wrt)
-    : transformation_(std::move(transformation)), wrt_(std::move(wrt)) {
+Optimizer::Optimizer(const Leaves& leaves, Transformation transformation, const Filter& wrt)
+    : transformation_(std::move(transformation)) {
   std::vector<Tensor> values;
   for (const Leaf& leaf : leaves) {
-    if (!wrt_(leaf.path, *leaf.variable)) continue;
+    if (!wrt(leaf.path, *leaf.variable)) continue;
     const Tensor& value = leaf.variable->value();
     if (!is_floating(value.dtype())) {
       throw DTypeError("[Optimizer] " + to_string(leaf.path) + " (" + describe(*leaf.variable) +
@@ -72,7 +70,7 @@ Optimizer::Optimizer(const Leaves& leaves, Transformation transformation, Filter
     targets_.push_back({leaf.path, value.shape(), value.dtype()});
   }
   if (targets_.empty()) {
-    throw FilterError("[Optimizer] " + strata::internal::takes_nothing(strata::internal::state_of(leaves), wrt_));
+    throw FilterError("[Optimizer] " + strata::internal::takes_nothing(strata::internal::state_of(leaves), wrt));
   }
   memory_ = transformation_.rule().init(values);
 }
@@ -127,10 +125,10 @@ void Optimizer::update_leaves(const Leaves& leaves, const State& gradients) {
   ++step_;
 }
 
-template <class F>
-void Optimizer::for_each_memory(Memory& memory, const Path& prefix, const std::vector<Target>& targets, F&& f) {
-  for (Memory::Scalar& scalar : memory.scalars) f(prefix / scalar.path, kind_of<OptArray>(), scalar.value);
-  for (Memory::Slot& slot : memory.slots) {
+template <class M, class F>
+void Optimizer::for_each_memory(M& memory, const Path& prefix, const std::vector<Target>& targets, F&& f) {
+  for (auto& scalar : memory.scalars) f(prefix / scalar.path, kind_of<OptArray>(), scalar.value);
+  for (auto& slot : memory.slots) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
       f(prefix / slot.path / targets[i].path, kind_of<OptVariable>(), slot.values[i]);
     }
@@ -143,8 +141,7 @@ void Optimizer::for_each_memory(Memory& memory, const Path& prefix, const std::v
 State Optimizer::state() const {
   std::vector<State::Entry> entries;
   entries.push_back({Path{"step"}, OptState(scalar(static_cast<std::uint32_t>(step_)))});
-  Memory memory = memory_;
-  for_each_memory(memory, Path{"opt_state"}, targets_, [&](Path path, const Kind& kind, const Tensor& value) {
+  for_each_memory(memory_, Path{"opt_state"}, targets_, [&](Path path, const Kind& kind, const Tensor& value) {
     entries.push_back({std::move(path), Variable(kind, value)});
   });
   return State(std::move(entries));
@@ -157,9 +154,11 @@ void Optimizer::set_state(const State& state) {
       throw ValueError("[Optimizer::set_state] " + to_string(path) + " is a count of steps and cannot be negative.");
     }
   }
-  for_each_memory(memory_, Path{"opt_state"}, targets_,
+  Memory memory = memory_;
+  for_each_memory(memory, Path{"opt_state"}, targets_,
                   [&](const Path& path, const Kind&, Tensor& value) { value = state.at(path).value(); });
   step_ = state.at({"step"}).value().item<Index>();
+  memory_ = std::move(memory);
 }
 
 }  // namespace strata::optim

@@ -25,9 +25,9 @@ class Optimizer {
  public:
   // Throws FilterError if the filter takes no variable, DTypeError if it takes one that is not floating.
   template <class M>
-  Optimizer(const M& module, Transformation transformation, Filter wrt)
-      : Optimizer(strata::internal::collect_leaves(strata::internal::node_of(module)), std::move(transformation),
-                  std::move(wrt)) {}
+  Optimizer(const M& module, Transformation transformation, const Filter& wrt)
+      : Optimizer(strata::internal::collect_leaves(strata::internal::node_of(module)), std::move(transformation), wrt) {
+  }
 
   // One step: gradients become updates, which are added to the module's variables. `gradients` may hold more variables
   // than the filter takes. Throws StateError that lists what is missing or differs in shape or element type, in the
@@ -56,17 +56,16 @@ class Optimizer {
     DType dtype;
   };
 
-  Optimizer(const Leaves& leaves, Transformation transformation, Filter wrt);
+  Optimizer(const Leaves& leaves, Transformation transformation, const Filter& wrt);
   [[nodiscard]] std::vector<Variable*> find_variables(const Leaves& leaves) const;
   [[nodiscard]] std::vector<Tensor> find_gradients(const State& gradients) const;
   void update_leaves(const Leaves& leaves, const State& gradients);
 
-  // Calls f(path, kind, tensor) for everything in the memory.
-  template <class F>
-  static void for_each_memory(Memory& memory, const Path& prefix, const std::vector<Target>& targets, F&& f);
+  // Calls f(path, kind, tensor) for everything in the memory, a Memory or a const one.
+  template <class M, class F>
+  static void for_each_memory(M& memory, const Path& prefix, const std::vector<Target>& targets, F&& f);
 
   Transformation transformation_;
-  Filter wrt_;
   std::vector<Target> targets_;
   Memory memory_;
   Index step_ = 0;

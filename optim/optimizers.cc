@@ -105,6 +105,7 @@ struct Lion {
 Transformation sgd(Schedule learning_rate, SGDOptions options) {
   internal::check_learning_rate("sgd", learning_rate);
   if (options.momentum) internal::check_share("sgd", "momentum", *options.momentum);
+  internal::check_nesterov("sgd", options.nesterov, options.momentum.has_value());
   if (!options.momentum) return make(PlainSGD{}, std::move(learning_rate), {.schedule_count = {1, "count"}});
   return make(MomentumSGD{{*options.momentum, options.nesterov}}, std::move(learning_rate),
               {.schedule_count = {1, "count"}, .slots = {{.path = {0, "trace"}}}});
@@ -117,6 +118,7 @@ Transformation rmsprop(Schedule learning_rate, RMSPropOptions options) {
   internal::check_positive("rmsprop", "eps", options.eps);
   internal::check_not_negative("rmsprop", "initial_scale", options.initial_scale);
   if (options.momentum) internal::check_share("rmsprop", "momentum", *options.momentum);
+  internal::check_nesterov("rmsprop", options.nesterov, options.momentum.has_value());
   MemoryLayout layout{.schedule_count = {1, "count"}};
   if (options.bias_correction) layout.count = Path{0, "count"};
   layout.slots.push_back({.path = {0, "nu"}, .initial = options.initial_scale});

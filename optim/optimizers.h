@@ -10,7 +10,8 @@
 // the parameter, u the update that is added to it, lr the learning rate, and n the number of the step from 1.
 //
 // Throw ValueError, naming the option and its range, for decays and momenta that are not from 0 to 1 (those of Adam
-// below 1), for negative or infinite numbers, NaN, and an eps of 0 where a gradient of 0 would be divided by it.
+// below 1), for negative or infinite numbers, NaN, an eps of 0 where a gradient of 0 would be divided by it, and
+// `nesterov` without the momentum that it is a form of.
 //
 // Two-byte floating parameters are updated in float32 and rounded once; their memory has their own element type.
 namespace strata::optim {

@@ -17,8 +17,8 @@
 //     struct Carry { Tensor h; STRATA_FIELDS(h) };   // tensors, and structs of them, by name
 //     static constexpr int num_feature_axes = 1;     // how many of an input's last axes are features, not batch
 //     rnn::Step<Carry> operator()(const Carry& carry, const Tensor& x);
-//     Carry initial_carry(const Shape& input) const; // for inputs of shape [*batch, features]; optional if callers
-//     pass one
+//     // For inputs of shape [*batch, features]; may be left out if callers pass a carry.
+//     Carry initial_carry(const Shape& input) const;
 //   };
 //
 // The new carry has the shapes and element types of the old one, and y has the batch axes of x. A cell that changes

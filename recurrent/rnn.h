@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "strata/recurrent/internal/fused.h"
 #include "strata/recurrent/scan.h"
 
 namespace strata::recurrent {
@@ -16,27 +15,6 @@ struct RNNOptions {
   PaddingOutput padding_output = PaddingOutput::keep;
   bool operator==(const RNNOptions&) const = default;
 };
-
-// Runs a cell over the sequence x, [*batch, time, *features] or time-major, from the given or the cell's own initial
-// carry. There may be any number of batch axes, none included, and no time steps at all.
-//
-// The standard cells run as one fused operation if their options and element types allow, other cells step by step;
-// both give the same numbers. Differentiable. NaN behind a sequence's last valid step reaches neither valid outputs nor
-// carries, and gradients only where the loss looks at outputs over padding. Throws ShapeError, DTypeError or
-// ValueError, before anything was computed, if x, lengths or carry do not fit; names the part.
-//
-// The element types of x, carry and parameters may differ in the standard cells: a step computes in the promoted type
-// and rounds the new carry, and with it y, to the type of the carry, which at first is that of the parameters. Integers
-// in x count as numbers of that type.
-template <Cell C>
-[[nodiscard]] ScanResult<typename C::Carry> scan(C& cell, const Tensor& x,
-                                                 const ScanOptions<typename C::Carry>& options = {}) {
-  if constexpr (internal::FusableCell<C>) {
-    const std::optional<internal::FusedCell> fused = cell.fused();
-    if (fused && internal::fused_takes(*fused, x)) return internal::scan_fused(cell, *fused, x, options);
-  }
-  return internal::scan_by_steps(cell, x, options);
-}
 
 // A cell with the way it is run over sequences: the layer of a network. Paths: `cell/...`.
 template <Cell C>

@@ -33,7 +33,7 @@ class PackedCell {
 
 struct StreamOptions {
   // Share steps that are long enough with the threads of the pool. That takes locks; without it a step runs on its
-  // thread alone and waits for nothing.
+  // thread alone and waits for nothing. The constructor starts the threads.
   bool use_thread_pool = false;
 };
 
@@ -53,9 +53,9 @@ class Stream {
   [[nodiscard]] Index batch() const noexcept { return batch_; }
 
   // One step: `in` is [batch, in_features], `out` gets [batch, hidden_features]; they must not overlap. Allocates
-  // nothing. A span of another size ends the program.
+  // nothing and throws nothing: a span of another size ends the program, with a message on the standard error stream.
   void step(std::span<const float> in, std::span<float> out) noexcept {
-    internal::check_step_sizes(in.size(), batch_ * cell_.in_features(), out.size(), batch_ * cell_.hidden_features());
+    internal::require_step_sizes(in.size(), batch_ * cell_.in_features(), out.size(), batch_ * cell_.hidden_features());
     state_.step({in.data(), cell_.in_features()}, {out.data(), cell_.hidden_features()});
   }
 

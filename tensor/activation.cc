@@ -24,7 +24,7 @@ constexpr ReduceOptions keep{.keep_dims = true};
 template <class F>
 Tensor compute_floating(const Tensor& x, F f) {
   const DType result = is_floating(x.dtype()) ? x.dtype() : DType::float64;
-  return f(x.astype(internal::computing_dtype(result))).astype(result);
+  return f(x.astype(computing_dtype(result))).astype(result);
 }
 
 // The largest element, to be subtracted before exp; 0 where it is infinite, so that infinities do not turn into NaN.

@@ -44,7 +44,7 @@ Tensor positions(const Tensor& x, int axis, const char* name, Beats beats) {
     throw ShapeError("[" + std::string(name) + "] there are no elements to choose from: the tensor is " + describe(x) +
                      ".");
   }
-  const Tensor computing = stop_gradient(x).astype(internal::computing_dtype(x.dtype()));
+  const Tensor computing = stop_gradient(x).astype(computing_dtype(x.dtype()));
   dispatch(computing.dtype(), [&]<class T>(T) {
     if constexpr (std::is_arithmetic_v<T>) {
       const T* elements = computing.data<T>().data();

@@ -28,7 +28,7 @@ Scalar plain(const Scalar& x, DType) { return x; }
 
 template <class A, class B>
 Tensor compare(Comparison operation, const A& a, const B& b, const char* name) {
-  const DType dtype = internal::computing_dtype(comparable_dtype(a, b));
+  const DType dtype = computing_dtype(comparable_dtype(a, b));
   return internal::combine_rows(internal::comparison_row(operation, dtype), plain(a, dtype), plain(b, dtype), dtype,
                                 DType::boolean, name);
 }

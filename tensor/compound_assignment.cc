@@ -13,7 +13,7 @@ using internal::Binary;
 // Writing to shared elements would copy them first: then a new tensor costs less.
 bool owns_elements(const Tensor& x) {
   const auto& buffer = internal::TensorAccess::buffer(x);
-  return buffer && buffer.use_count() == 1 && !buffer->read_only;
+  return !buffer || (buffer.use_count() == 1 && !buffer->read_only);
 }
 
 // Whether b broadcasts to the shape of a.
@@ -24,16 +24,19 @@ bool keeps_shape(const Tensor& a, const Tensor& b) {
 }
 bool keeps_shape(const Tensor&, const Scalar&) { return true; }
 
-// Computes into the elements of `a` and returns true if the result fits there.
+// Computes into the elements of `a` and returns true if the result fits there. Allocates nothing where both have one
+// shape and element type: an optimizer's step relies on that.
 template <class B>
 bool assign_in_place(Binary operation, Tensor& a, const B& b) {
   const DType dtype = a.dtype();
   if (!owns_elements(a) || a.is_tracked() || internal::is_tracked(b)) return false;
-  if (internal::common_dtype(a, b) != dtype || internal::computing_dtype(dtype) != dtype) return false;
+  if (internal::common_dtype(a, b) != dtype || is_two_byte_float(dtype)) return false;
   if (!is_floating(dtype) || !keeps_shape(a, b)) return false;
-  const B same_type = internal::converted(b, dtype);
-  internal::run_binary(internal::binary_row(operation, dtype), internal::Operand(a),
-                       internal::operand(same_type, dtype), size_in_bytes(dtype), a);
+  const auto compute = [&](const B& same_type) {
+    internal::run_binary(internal::binary_row(operation, dtype), internal::Operand(a),
+                         internal::operand(same_type, dtype), size_in_bytes(dtype), a);
+  };
+  internal::has_dtype(b, dtype) ? compute(b) : compute(internal::converted(b, dtype));
   return true;
 }
 

@@ -80,14 +80,17 @@ DType dtype_from_name(std::string_view name) {
 
 int size_in_bytes(DType dtype) { return facts(dtype).bytes; }
 bool is_floating(DType dtype) { return facts(dtype).family == Family::floating; }
+bool is_two_byte_float(DType dtype) { return is_floating(dtype) && size_in_bytes(dtype) == 2; }
 bool is_signed_integer(DType dtype) { return facts(dtype).family == Family::signed_integer; }
 bool is_integer(DType dtype) { return is_signed_integer(dtype) || facts(dtype).family == Family::unsigned_integer; }
+
+DType computing_dtype(DType dtype) { return is_two_byte_float(dtype) ? DType::float32 : dtype; }
 
 DType promote(DType a, DType b) {
   if (a == b || b == DType::boolean) return a;
   if (a == DType::boolean) return b;
   if (is_floating(a) && is_floating(b)) {
-    if (facts(a).bytes == 2 && facts(b).bytes == 2) return DType::float32;
+    if (is_two_byte_float(a) && is_two_byte_float(b)) return DType::float32;
     return facts(a).bytes > facts(b).bytes ? a : b;
   }
   if (is_floating(a)) return promote_integer_with_float(b, a);

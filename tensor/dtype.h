@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <limits>
@@ -25,6 +26,10 @@ enum class DType : std::uint8_t {
   float32,
   float64,
 };
+
+inline constexpr std::array<DType, 13> all_dtypes{
+    DType::boolean, DType::int8,   DType::int16,   DType::int32,    DType::int64,   DType::uint8,  DType::uint16,
+    DType::uint32,  DType::uint64, DType::float16, DType::bfloat16, DType::float32, DType::float64};
 
 // IEEE binary16. Conversion from float rounds to nearest even.
 struct Float16 {
@@ -123,8 +128,12 @@ DType dtype_from_name(std::string_view name);
 
 [[nodiscard]] int size_in_bytes(DType dtype);
 [[nodiscard]] bool is_floating(DType dtype);
-[[nodiscard]] bool is_integer(DType dtype);  // signed or unsigned; bool is neither integer nor floating
+[[nodiscard]] bool is_two_byte_float(DType dtype);  // float16 or bfloat16
+[[nodiscard]] bool is_integer(DType dtype);         // signed or unsigned; bool is neither integer nor floating
 [[nodiscard]] bool is_signed_integer(DType dtype);
+
+// The type in which operations on elements of this type compute: float32 for two-byte floats, otherwise the type itself.
+[[nodiscard]] DType computing_dtype(DType dtype);
 
 // The type in which a and b are combined, by NumPy's rules: the smallest that holds both. Integers of 32 bits or more
 // and a float give float64 (JAX: float32); 64-bit integers of both signs give float64 (JAX: floating default).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -26,6 +27,14 @@ using Cotangent = std::optional<Tensor>;
 // and returns one for each input, of that input's shape and element type, or empty for "none". It computes on plain
 // values: tensors that it captured are not tracked while it runs.
 using Backward = std::function<std::vector<Cotangent>(std::span<const Cotangent>)>;
+
+// The same for an operation of one output, whose cotangent it takes as a tensor.
+using BackwardOfOne = std::function<std::vector<Cotangent>(const Tensor&)>;
+
+template <class F>
+concept BackwardFunction = std::convertible_to<F, Backward>;
+template <class F>
+concept BackwardOfOneFunction = std::convertible_to<F, BackwardOfOne>;
 
 // Records what is computed from the tensors it watches, until `gradient` is called or it goes out of scope. Tensors
 // that outlive the recording keep their values and are no longer tracked.
@@ -74,17 +83,14 @@ class GradientTape {
 //     Tensor y = evaluate_somehow(x);
 //     return differentiable(y, {x}, [x](const Tensor& dy) { return std::vector<Cotangent>{dy * x * x * 3}; });
 //   }
-template <class F>
-requires std::is_invocable_r_v<std::vector<Cotangent>, F, std::span<const Cotangent>>
+template <BackwardFunction F>
 [[nodiscard]] std::vector<Tensor> differentiable(std::vector<Tensor> outputs, std::span<const Tensor> inputs,
                                                  F&& backward);
 
-// The same for one output. `backward` takes the cotangent as a tensor.
-template <class F>
-requires std::is_invocable_r_v < std::vector<Cotangent>, F,
-const Tensor& > [[nodiscard]] Tensor differentiable(Tensor output,
-                                                    std::initializer_list<std::reference_wrapper<const Tensor>> inputs,
-                                                    F&& backward);
+// The same for one output.
+template <BackwardOfOneFunction F>
+[[nodiscard]] Tensor differentiable(Tensor output, std::initializer_list<std::reference_wrapper<const Tensor>> inputs,
+                                    F&& backward);
 
 namespace internal {
 
@@ -93,9 +99,8 @@ void record(std::span<Tensor> outputs, std::span<const std::reference_wrapper<co
 
 }  // namespace internal
 
-template <class F>
-requires std::is_invocable_r_v<std::vector<Cotangent>, F, std::span<const Cotangent>> std::vector<Tensor>
-differentiable(std::vector<Tensor> outputs, std::span<const Tensor> inputs, F&& backward) {
+template <BackwardFunction F>
+std::vector<Tensor> differentiable(std::vector<Tensor> outputs, std::span<const Tensor> inputs, F&& backward) {
   bool tracked = false;
   for (const Tensor& input : inputs) tracked = tracked || input.is_tracked();
   if (tracked) {
@@ -105,10 +110,8 @@ differentiable(std::vector<Tensor> outputs, std::span<const Tensor> inputs, F&& 
   return outputs;
 }
 
-template <class F>
-requires std::is_invocable_r_v < std::vector<Cotangent>, F,
-const Tensor& > Tensor differentiable(Tensor output, std::initializer_list<std::reference_wrapper<const Tensor>> inputs,
-                                      F&& backward) {
+template <BackwardOfOneFunction F>
+Tensor differentiable(Tensor output, std::initializer_list<std::reference_wrapper<const Tensor>> inputs, F&& backward) {
   bool tracked = false;
   for (const Tensor& input : inputs) tracked = tracked || input.is_tracked();
   if (tracked) {

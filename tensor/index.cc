@@ -67,8 +67,6 @@ void add(T& sum, T term) {
   }
 }
 
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
-
 // Calls f with the C++ type of a dtype that is not a two-byte float.
 template <class F>
 void dispatch_computable(DType dtype, F&& f) {
@@ -112,7 +110,7 @@ void add_elements(Tensor& sum, const Layout& layout, const Positions& positions,
 // Two-byte floats are summed in float32 and rounded once.
 template <class F>
 std::vector<Cotangent> scattered(const Shape& shape, const Tensor& dy, F&& add_terms) {
-  const DType dtype = is_half(dy.dtype()) ? DType::float32 : dy.dtype();
+  const DType dtype = computing_dtype(dy.dtype());
   Tensor dx = zeros(shape, dtype);
   add_terms(dx, dy.astype(dtype));
   return {dx.astype(dy.dtype())};
@@ -211,7 +209,7 @@ Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates
     throw DTypeError("[scatter_add] updates are " + std::string(name(updates.dtype())) + ", the tensor " +
                      std::string(name(x.dtype())) + ". Convert with astype.");
   }
-  if (is_half(x.dtype())) {
+  if (is_two_byte_float(x.dtype())) {
     return scatter_add(x.astype(DType::float32), indices, updates.astype(DType::float32), position).astype(x.dtype());
   }
   Tensor result = stop_gradient(x);

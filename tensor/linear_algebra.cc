@@ -234,11 +234,8 @@ Tensor multiply_same_type(const Tensor& a, const Tensor& b) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
-  if (size_in_bytes(dtype) == 2 && is_floating(dtype)) {
-    return multiply_same_type(a.astype(DType::float32), b.astype(DType::float32)).astype(dtype);
-  }
-  if (a.dtype() == b.dtype()) return multiply_same_type(a, b);
-  return multiply_same_type(a.astype(dtype), b.astype(dtype));
+  const DType computing = computing_dtype(dtype);
+  return multiply_same_type(a.astype(computing), b.astype(computing)).astype(dtype);
 }
 
 }  // namespace strata

@@ -19,9 +19,10 @@ struct RandomKey {
 
 }  // namespace strata
 
-// Random numbers as functions of a key: those of jax.random (0.10, threefry_partitionable) for the same key, bit for
-// bit in float32 and in integers, whatever the number of threads and the instruction set (orthogonal matrices: see
-// there). Except in `permutation` and `orthogonal`, an element depends on the key and on its place in row-major order
+// Random numbers as functions of a key: those of jax.random (0.10, threefry_partitionable) for the same key. Keys,
+// integers, and `uniform` in [0, 1) are the same to the last bit; other float32 numbers within 2 units in the last
+// place (in `uniform`, of high - low), as JAX's own differ from CPU to CPU; orthogonal matrices within 1e-5. Ours do not
+// depend on the number of threads and the instruction set. Except in `permutation` and `orthogonal`, an element depends on the key and on its place in row-major order
 // alone, not on the shape. Numbers of other floating types are drawn in float32 and converted, which is not what JAX
 // does.
 //
@@ -78,7 +79,7 @@ namespace strata::random {
 [[nodiscard]] Tensor categorical(RandomKey key, const Tensor& logits, const Shape& shape);
 
 // A matrix [rows, columns] with orthonormal columns, or rows if there are fewer rows than columns, uniformly
-// distributed. Computed in float64: within some 1e-6 of JAX's. Throws ValueError if a size is negative.
+// distributed. Computed in float64. Throws ValueError if a size is negative.
 [[nodiscard]] Tensor orthogonal(RandomKey key, Index rows, Index columns, DType dtype = DType::float32);
 
 }  // namespace strata::random

@@ -17,8 +17,6 @@ namespace {
 using internal::Fold;
 using internal::Reduction;
 
-bool is_two_byte_float(const Tensor& x) { return internal::computing_dtype(x.dtype()) != x.dtype(); }
-
 // Accumulators as the result of a sum or product of x.
 Tensor rounded(const Tensor& accumulators, const Tensor& x, const Shape& shape) {
   return accumulators.reshape(shape).astype(is_floating(x.dtype()) ? x.dtype() : accumulators.dtype());
@@ -40,7 +38,8 @@ Tensor prod_gradient(const Tensor& dy, const Tensor& x, const Reduction& reducti
 }
 
 Tensor extreme(Fold fold, const Tensor& x, const Axes& axes, ReduceOptions options, const char* name) {
-  if (is_two_byte_float(x)) return extreme(fold, x.astype(DType::float32), axes, options, name).astype(x.dtype());
+  if (is_two_byte_float(x.dtype()))
+    return extreme(fold, x.astype(DType::float32), axes, options, name).astype(x.dtype());
   Reduction reduction(x.shape(), axes, name);
   if (reduction.count == 0 && reduction.without.num_elements() != 0) {
     throw ShapeError("[" + std::string(name) + "] there are no elements to choose from: the tensor is " + describe(x) +
@@ -58,7 +57,7 @@ Tensor extreme(Fold fold, const Tensor& x, const Axes& axes, ReduceOptions optio
 }  // namespace
 
 Tensor sum(const Tensor& x, const Axes& axes, ReduceOptions options) {
-  if (is_two_byte_float(x)) return sum(x.astype(DType::float32), axes, options).astype(x.dtype());
+  if (is_two_byte_float(x.dtype())) return sum(x.astype(DType::float32), axes, options).astype(x.dtype());
   const Reduction reduction(x.shape(), axes, "sum");
   Tensor result = rounded(internal::fold(Fold::sum, x, reduction), x, reduction.result(options));
   if (!x.is_tracked()) return result;
@@ -68,7 +67,7 @@ Tensor sum(const Tensor& x, const Axes& axes, ReduceOptions options) {
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, ReduceOptions options) {
-  if (is_two_byte_float(x)) return mean(x.astype(DType::float32), axes, options).astype(x.dtype());
+  if (is_two_byte_float(x.dtype())) return mean(x.astype(DType::float32), axes, options).astype(x.dtype());
   if (!is_floating(x.dtype())) return mean(x.astype(DType::float64), axes, options);  // a sum of integers may wrap
   const Reduction reduction(x.shape(), axes, "mean");
   const auto count = static_cast<double>(reduction.count);
@@ -81,13 +80,13 @@ Tensor mean(const Tensor& x, const Axes& axes, ReduceOptions options) {
 }
 
 Tensor variance(const Tensor& x, const Axes& axes, ReduceOptions options) {
-  if (is_two_byte_float(x)) return variance(x.astype(DType::float32), axes, options).astype(x.dtype());
+  if (is_two_byte_float(x.dtype())) return variance(x.astype(DType::float32), axes, options).astype(x.dtype());
   const Axes named = Reduction(x.shape(), axes, "variance").axes();
   return mean(square(x - mean(x, named, {.keep_dims = true})), named, options);
 }
 
 Tensor prod(const Tensor& x, const Axes& axes, ReduceOptions options) {
-  if (is_two_byte_float(x)) return prod(x.astype(DType::float32), axes, options).astype(x.dtype());
+  if (is_two_byte_float(x.dtype())) return prod(x.astype(DType::float32), axes, options).astype(x.dtype());
   const Reduction reduction(x.shape(), axes, "prod");
   Tensor result = rounded(internal::fold(Fold::product, x, reduction), x, reduction.result(options));
   if (!x.is_tracked()) return result;

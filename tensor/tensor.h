@@ -141,9 +141,10 @@ class Tensor {
   [[nodiscard]] const void* single_element() const;
   [[nodiscard]] const void* element(std::initializer_list<Index> position) const;
 
+  Shape
+      shape_;  // first: copying it may throw, copying the rest cannot, and so an assignment happens whole or not at all
   std::shared_ptr<internal::Buffer> buffer_;
   std::size_t offset_ = 0;  // in bytes
-  Shape shape_;
   DType dtype_ = DType::float32;
   internal::TapeSlot tape_;
 };

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -152,11 +153,12 @@ class Pool {
     done_.wait(lock, is_done);
   }
 
-  // Where the system refuses more threads, the job is done by those there are.
+  // Where the system refuses more threads, or memory for them, the job is done by those there are.
   void start_workers(int count) {
     try {
       while (static_cast<int>(workers_.size()) < count) workers_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
     }
   }
 

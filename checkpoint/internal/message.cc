@@ -8,7 +8,7 @@
 #include <msgpack.hpp>
 
 #include "strata/checkpoint/internal/limits.h"
-#include "strata/checkpoint/internal/utf8.h"
+#include "strata/state/internal/utf8.h"
 
 namespace strata::checkpoint::internal {
 namespace {
@@ -49,7 +49,8 @@ class Message::Builder {
 
   bool visit_str(const char*, std::uint32_t size) {
     add(Type::text, size, size);
-    if (!is_utf8(message_.text(last()))) source_.fail(message_.offset(last()), "the text is not UTF-8.");
+    if (!strata::internal::is_utf8(message_.text(last())))
+      source_.fail(message_.offset(last()), "the text is not UTF-8.");
     return true;
   }
   bool visit_bin(const char*, std::uint32_t size) { return add(Type::binary, size, size); }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/checkpoint/internal/numpy_dtype.h"
 
-#include <array>
 #include <bit>
 
 namespace strata::checkpoint::internal {
 namespace {
-
-constexpr std::array<DType, 12> dtypes_of_numpy{
-    DType::boolean, DType::int8,   DType::int16,  DType::int32,   DType::int64,   DType::uint8,
-    DType::uint16,  DType::uint32, DType::uint64, DType::float16, DType::float32, DType::float64,
-};
 
 constexpr char native_mark = std::endian::native == std::endian::little ? '<' : '>';
 constexpr char foreign_mark = native_mark == '<' ? '>' : '<';
@@ -47,8 +41,8 @@ std::optional<NumpyDType> parse_numpy_text(std::string_view text) {
   const bool marked = !text.empty() && std::string_view("<>=|").find(text.front()) != std::string_view::npos;
   const bool foreign = marked && text.front() == foreign_mark;
   if (marked) text.remove_prefix(1);
-  for (const DType dtype : dtypes_of_numpy) {
-    if (text == letter_and_size(dtype)) {
+  for (const DType dtype : all_dtypes) {
+    if (dtype != DType::bfloat16 && text == letter_and_size(dtype)) {
       return NumpyDType{.dtype = dtype, .swapped = foreign && size_in_bytes(dtype) > 1};
     }
   }

@@ -10,8 +10,9 @@
 
 #include "strata/checkpoint/internal/array_names.h"
 #include "strata/checkpoint/internal/limits.h"
-#include "strata/checkpoint/internal/utf8.h"
 #include "strata/state/internal/listing.h"
+#include "strata/state/internal/utf8.h"
+#include "strata/state/kind_registry.h"
 #include "strata/tensor/error.h"
 
 namespace strata::checkpoint::internal {
@@ -19,7 +20,9 @@ namespace {
 
 constexpr std::size_t max_text_bytes = std::numeric_limits<std::uint32_t>::max();
 
-bool is_text_encodable(std::string_view text) { return text.size() <= max_text_bytes && is_utf8(text); }
+bool is_text_encodable(std::string_view text) {
+  return text.size() <= max_text_bytes && strata::internal::is_utf8(text);
+}
 
 class Check {
  public:
@@ -63,7 +66,12 @@ class Check {
     if (tensor.num_bytes() > max_text_bytes) {
       add(entry.path, fmt::format("{} bytes of elements, less than 4 GiB fit", tensor.num_bytes()));
     }
-    if (!is_text_encodable(entry.variable.kind().name)) add(entry.path, "the name of the kind is not UTF-8");
+    const std::string_view kind = entry.variable.kind().name;
+    if (!is_text_encodable(kind)) add(entry.path, "the name of the kind is not UTF-8");
+    if (find_kind(kind) != &entry.variable.kind()) {
+      add(entry.path,
+          fmt::format("its kind {0} is not registered and would be lost: call register_kind(kind_of<{0}>())", kind));
+    }
     const Metadata::Map& metadata = entry.variable.metadata().values();
     const bool encodable = std::all_of(metadata.begin(), metadata.end(), [](const auto& item) {
       const std::string* text = std::get_if<std::string>(&item.second);

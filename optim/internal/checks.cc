@@ -38,6 +38,12 @@ void check_share(const char* operation, const char* parameter, double value) {
   require(value >= 0 && value <= 1, operation, parameter, value, "a number from 0 to 1");
 }
 
+void check_nesterov(const char* operation, bool nesterov, bool has_momentum) {
+  if (!nesterov || has_momentum) return;
+  throw ValueError(fmt::format(
+      "[{}] nesterov is a form of momentum, and there is none. Give `momentum`, or leave `nesterov` out.", operation));
+}
+
 void check_learning_rate(const char* operation, const Schedule& learning_rate) {
   if (learning_rate.is_constant()) check_not_negative(operation, "learning_rate", learning_rate(0));
 }

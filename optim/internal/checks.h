@@ -13,6 +13,9 @@ void check_not_negative(const char* operation, const char* parameter, double val
 void check_decay(const char* operation, const char* parameter, double value);         // from 0 to below 1
 void check_share(const char* operation, const char* parameter, double value);         // from 0 to 1
 
+// Throws ValueError if Nesterov's form is asked for and there is no momentum for it to act on.
+void check_nesterov(const char* operation, bool nesterov, bool has_momentum);
+
 // A constant rate must be finite and not negative. A schedule is checked at each step.
 void check_learning_rate(const char* operation, const Schedule& learning_rate);
 

@@ -60,16 +60,20 @@ template <class T>
 void PerElementRule::update_one(const StepFacts& facts, Tensor& update, Memory& memory, std::size_t index,
                                 const Tensor& param) const {
   const DType stored = update.dtype();
-  Tensor wide = std::move(update).astype(dtype_of<T>);
-  update = Tensor();  // so that the elements are not shared, and are written in place
-  const Tensor wide_param = param.astype(dtype_of<T>);
-  SlotPointers<T> pointers{};
-  for (std::size_t s = 0; s < memory.slots.size(); ++s) {
-    Tensor& value = memory.slots[s].values[index];
-    value = value.astype(dtype_of<T>);
-    pointers[s] = value.template mutable_data<T>().data();
+  const auto pointers = [&] {
+    SlotPointers<T> result{};
+    for (std::size_t s = 0; s < memory.slots.size(); ++s) {
+      result[s] = memory.slots[s].values[index].template mutable_data<T>().data();
+    }
+    return result;
+  };
+  if (stored == dtype_of<T>) {  // without a copy of a tensor, which may allocate
+    return run(facts, update.size(), update.mutable_data<T>().data(), param.data<T>().data(), pointers());
   }
-  run(facts, wide.size(), wide.mutable_data<T>().data(), wide_param.template data<T>().data(), pointers);
+  Tensor wide = update.astype(dtype_of<T>);
+  const Tensor wide_param = param.astype(dtype_of<T>);
+  for (Memory::Slot& slot : memory.slots) slot.values[index] = slot.values[index].astype(dtype_of<T>);
+  run(facts, wide.size(), wide.mutable_data<T>().data(), wide_param.template data<T>().data(), pointers());
   update = wide.astype(stored);
   for (Memory::Slot& slot : memory.slots) slot.values[index] = slot.values[index].astype(stored);
 }

@@ -23,9 +23,7 @@ void unshare(Memory& memory) {
 }
 
 // Two-byte floats are updated through wider copies.
-bool is_written_in_place(const Tensor& param) {
-  return param.dtype() == DType::float32 || param.dtype() == DType::float64;
-}
+bool is_written_in_place(const Tensor& param) { return !is_two_byte_float(param.dtype()); }
 
 void check_kept(const Tensor& before, const Tensor& after) {
   const std::string text = "[Optimizer::update] the transformation makes " + describe(after) + " of a parameter " +

@@ -157,22 +157,12 @@ void sum_pairs(const T* gates, Index slots, Index pairs, T* to) {
 
 template <class Cell, class T>
 constexpr BackwardKernels<T> kernels_of_cell{
-    &pack_blocks<T>,        &pack_transposed_groups<T>, &retreat_rows<Cell, T>,
-    &transposed_product<T>, &weight_product<T>,         &sum_pairs<T>,
+    &pack_transposed_groups<T>, &retreat_rows<Cell, T>, &transposed_product<T>, &weight_product<T>, &sum_pairs<T>,
 };
 
 template <class T>
 const BackwardKernels<T>* select_kernels(CellKind kind) {
-  switch (kind) {
-    case CellKind::lstm:
-      return &kernels_of_cell<LstmCell, T>;
-    case CellKind::gru:
-      return &kernels_of_cell<GruCell, T>;
-    case CellKind::simple_tanh:
-    case CellKind::simple_relu:
-      break;
-  }
-  return &kernels_of_cell<SimpleCell, T>;
+  return with_cell(kind, []<class Cell>(Cell) { return &kernels_of_cell<Cell, T>; });
 }
 
 const BackwardKernels<float>* float_backward_kernels(CellKind kind) { return select_kernels<float>(kind); }

@@ -4,11 +4,9 @@
 //
 //   layout     how its sums and records are laid out
 //   advance    sums of the pre-activations -> the new state; updates the memory, and fills the record if there is one
-//   (which may
-//              be where the sums are)
+//              (which may be where the sums are)
 //   retreat    record and gradient of the new state -> gradients of the pre-activations and, beside the product with
-//   them, of the
-//              old state; updates the gradient of the memory
+//              them, of the old state; updates the gradient of the memory
 
 #include "strata/recurrent/internal/product-inl.h"
 #include "strata/tensor/internal/vector_math-inl.h"
@@ -164,6 +162,21 @@ struct SimpleCell {
     return hn::Zero(d);
   }
 };
+
+// f(a value of the cell's type), for the cell of a kind.
+template <class F>
+auto with_cell(CellKind kind, F f) {
+  switch (kind) {
+    case CellKind::lstm:
+      return f(LstmCell{});
+    case CellKind::gru:
+      return f(GruCell{});
+    case CellKind::simple_tanh:
+    case CellKind::simple_relu:
+      break;
+  }
+  return f(SimpleCell{});
+}
 
 }  // namespace strata::recurrent::internal::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

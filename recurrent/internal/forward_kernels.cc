@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "strata/recurrent/internal/forward_kernels.cc"
 #include "strata/recurrent/internal/cells-inl.h"
+#include "strata/recurrent/internal/packing-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace strata::recurrent::internal::HWY_NAMESPACE {
@@ -138,21 +139,12 @@ void project_inputs(const InputProduct<T>& inputs) {
 
 template <class Cell, class T>
 constexpr ForwardKernels<T> kernels_of_cell{
-    lanes<T>, tile_rows(Cell::layout.gates), chains, &step_rows<Cell, T>, &project_inputs<Cell, T>,
+    lanes<T>, tile_rows(Cell::layout.gates), chains, &pack_blocks<T>, &step_rows<Cell, T>, &project_inputs<Cell, T>,
 };
 
 template <class T>
 const ForwardKernels<T>* select_kernels(CellKind kind) {
-  switch (kind) {
-    case CellKind::lstm:
-      return &kernels_of_cell<LstmCell, T>;
-    case CellKind::gru:
-      return &kernels_of_cell<GruCell, T>;
-    case CellKind::simple_tanh:
-    case CellKind::simple_relu:
-      break;
-  }
-  return &kernels_of_cell<SimpleCell, T>;
+  return with_cell(kind, []<class Cell>(Cell) { return &kernels_of_cell<Cell, T>; });
 }
 
 const ForwardKernels<float>* float_forward_kernels(CellKind kind) { return select_kernels<float>(kind); }

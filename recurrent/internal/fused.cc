@@ -122,19 +122,30 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   return result;
 }
 
+bool any_tracked(const FusedCell& cell, const FusedCall& call) {
+  return call.x.is_tracked() || call.h.is_tracked() || (call.c && call.c->is_tracked()) ||
+         std::any_of(cell.tensors.begin(), cell.tensors.end(), [](const Tensor& t) { return t.is_tracked(); });
+}
+
+template <class T>
+FusedResult with_gradient(FusedResult result, const std::shared_ptr<Saved<T>>& saved) {
+  const FusedCall& call = saved->call;
+  std::vector<Tensor> inputs{call.x, call.h};
+  if (call.c) inputs.push_back(*call.c);
+  inputs.insert(inputs.end(), saved->cell.tensors.begin(), saved->cell.tensors.end());
+  std::vector<Tensor> outputs{std::move(result.y), std::move(result.h)};
+  if (result.c) outputs.push_back(std::move(*result.c));
+  outputs = differentiable(std::move(outputs), inputs,
+                           [saved](std::span<const Cotangent> given) { return backward_of(*saved, given); });
+  return {outputs[0], outputs[1], result.c ? std::optional<Tensor>(outputs[2]) : std::nullopt};
+}
+
 template <class T>
 FusedResult run(const FusedCell& cell, const FusedCall& call) {
   const Index hidden = cell.hidden;
   const DType dtype = dtype_of<T>;
-  std::vector<Tensor> inputs{call.x, call.h};
-  if (call.c) inputs.push_back(*call.c);
-  inputs.insert(inputs.end(), cell.tensors.begin(), cell.tensors.end());
-  const bool tracked = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.is_tracked(); });
-
-  auto saved = std::make_shared<Saved<T>>(
-      Saved<T>{cell, call, PackedWeights<T>(CellShape{cell.kind, cell.input, hidden, cell.residual}), Tape<T>{},
-               call.x.is_tracked()});
-  pack(saved->weights, weights_of<T>(cell));
+  PackedWeights<T> weights(CellShape{cell.kind, cell.input, hidden, cell.residual});
+  pack(weights, weights_of<T>(cell));
 
   std::vector<Index> y_sizes(call.x.shape().begin(), call.x.shape().end());
   y_sizes.back() = hidden;
@@ -144,16 +155,14 @@ FusedResult run(const FusedCell& cell, const FusedCall& call) {
   if (call.c) c = Tensor::uninitialized(call.c->shape(), dtype);
   const CarryView<const T> initial{rows_of<T>(call.h, hidden), rows_of<T>(call.c, hidden)};
   const CarryView<T> final_carry{rows_to_write<T>(h, hidden), rows_to_write<T>(c, hidden)};
-  forward(saved->weights, shape_of(call), view(call.x.data<T>().data(), call, cell.input), initial,
-          view(y.mutable_data<T>().data(), call, hidden), final_carry, tracked ? &saved->tape : nullptr);
-
-  std::vector<Tensor> outputs{y, *h};
-  if (c) outputs.push_back(*c);
-  if (tracked) {
-    outputs = differentiable(std::move(outputs), inputs,
-                             [saved](std::span<const Cotangent> given) { return backward_of(*saved, given); });
-  }
-  return {outputs[0], outputs[1], c ? std::optional<Tensor>(outputs[2]) : std::nullopt};
+  const bool tracked = any_tracked(cell, call);
+  Tape<T> tape;
+  forward(weights, shape_of(call), view(call.x.data<T>().data(), call, cell.input), initial,
+          view(y.mutable_data<T>().data(), call, hidden), final_carry, tracked ? &tape : nullptr);
+  FusedResult result{std::move(y), std::move(*h), std::move(c)};
+  if (!tracked) return result;
+  return with_gradient(std::move(result), std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights),
+                                                                              std::move(tape), call.x.is_tracked()}));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "strata/nn/linear.h"
 #include "strata/recurrent/internal/cell_layout.h"
-#include "strata/recurrent/scan.h"
+#include "strata/recurrent/internal/scan_start.h"
 #include "strata/tensor/tensor.h"
 
 // Whole sequences of the standard cells as one operation on tensors, with its own backward pass.

@@ -125,11 +125,9 @@ struct WeightProduct {
 
 enum class Side { input, recurrent };
 
-// The functions of one cell, element type and instruction set: those of packing and of the backward pass, and those of
-// the forward pass.
+// The functions of one cell, element type and instruction set, for each pass with the packing it needs.
 template <class T>
 struct BackwardKernels {
-  void (*pack)(PackedWeights<T>& packed, const GateArrays<const T>& weights, Index block_begin, Index block_end);
   void (*pack_transposed)(PackedWeights<T>& packed, const GateArrays<const T>& weights, Side side, Index group_begin,
                           Index group_end);
   void (*retreat)(const RetreatRows<T>& rows);
@@ -143,6 +141,7 @@ struct ForwardKernels {
   Index lanes;
   Index row_tile;  // rows of the largest tile
   Index chains;    // blocks of one row that are computed together, at most
+  void (*pack)(PackedWeights<T>& packed, const GateArrays<const T>& weights, Index block_begin, Index block_end);
   void (*step)(const StepRows<T>& step);
   void (*project)(const InputProduct<T>& product);
 };

@@ -46,7 +46,7 @@ void pack(PackedWeights<T>& packed, const GateArrays<const T>& weights) {
   packed.recurrent.resize(packed.shape.hidden * layout.gates * padded);
   packed.bias.resize(layout.slots * padded);
   for_parts(packed.blocks, packed.input.size() + packed.recurrent.size(),
-            [&](Index begin, Index end) { packed.backward->pack(packed, weights, begin, end); });
+            [&](Index begin, Index end) { packed.forward->pack(packed, weights, begin, end); });
 }
 
 template <class T>

@@ -37,7 +37,9 @@ StreamState<T>::StreamState(const PackedWeights<T>& weights, Index rows, bool pa
   if (parallel && rows * pair_operations(weights.shape) >= parallel_step_operations) {
     part_ = (weights.blocks + num_threads() - 1) / num_threads();
   }
-  sums_.resize((weights.blocks + part_ - 1) / part_ * sums_size_);
+  const Index parts = (weights.blocks + part_ - 1) / part_;
+  sums_.resize(parts * sums_size_);
+  parallel_for(0, parts, 1, [](Index, Index) {});  // starts the workers, which allocates: before the first step
   set_carry({});
 }
 

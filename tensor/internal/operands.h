@@ -19,11 +19,6 @@ namespace strata::internal {
 [[nodiscard]] inline DType common_dtype(const Tensor& a, const Scalar& b) { return b.promote_with(a.dtype()); }
 [[nodiscard]] inline DType common_dtype(const Scalar& a, const Tensor& b) { return a.promote_with(b.dtype()); }
 
-// The type to compute in: two-byte floats are computed in float32.
-[[nodiscard]] inline DType computing_dtype(DType dtype) {
-  return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
-}
-
 [[nodiscard]] inline bool has_dtype(const Tensor& x, DType dtype) { return x.dtype() == dtype; }
 [[nodiscard]] inline bool has_dtype(const Scalar&, DType) { return true; }
 

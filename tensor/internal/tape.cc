@@ -50,7 +50,7 @@ void Tape::add_node(Index first_output, std::size_t num_outputs, std::vector<Ind
 }
 
 void Tape::run_backward(std::vector<Cotangent>& cotangents, const std::vector<bool>& keep) {
-  recording_ = false;
+  recording_.store(false, std::memory_order_relaxed);
   while (!nodes_.empty()) {
     const Node node = std::move(nodes_.back());
     nodes_.pop_back();  // what the operation kept is freed as soon as it was used
@@ -82,7 +82,7 @@ void Tape::check(const Cotangent& gradient, const Slot& slot) {
 void Tape::seed(Cotangent& sum, const Tensor& cotangent) { accumulate(sum, cotangent); }
 
 void Tape::close() noexcept {
-  recording_ = false;
+  recording_.store(false, std::memory_order_relaxed);
   nodes_ = {};
   slots_ = {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "strata/tensor/gradient.h"
@@ -30,7 +31,7 @@ class RecordingScope {
 // computation was, and what captured tensors hold of their tape is cut when the list is cleared.
 class Tape {
  public:
-  [[nodiscard]] bool recording() const noexcept { return recording_; }
+  [[nodiscard]] bool recording() const noexcept { return recording_.load(std::memory_order_relaxed); }
 
   // Where the tape was made.
   [[nodiscard]] const RecordingScope* scope() const noexcept { return scope_; }
@@ -64,8 +65,9 @@ class Tape {
 
   static void check(const Cotangent& gradient, const Slot& slot);
 
-  bool recording_ = true;
   const RecordingScope* scope_ = RecordingScope::current();
+  // Other threads that use a tensor of this tape ask too. Nothing else is handed over by it, hence relaxed.
+  std::atomic<bool> recording_ = true;
   std::vector<Slot> slots_;
   std::vector<Node> nodes_;
 };

@@ -186,9 +186,19 @@ TEST(DopamineRoundTrip, KeepsKindsAndMetadata) {
   EXPECT_EQ(round_trip(state), state);
 }
 
-TEST(DopamineRoundTrip, AnUnknownKindComesBackAsVariable) {
-  const State state{{Path{"a"}, UnregisteredKind(ones({2}))}};
-  EXPECT_EQ(round_trip(state), (State{{Path{"a"}, Variable(ones({2}))}}));
+TEST(EncodeDopamine, RefusesAKindThatIsNotRegistered) {
+  EXPECT_EQ(error_of_encode(State{{Path{"a", "b"}, UnregisteredKind(ones({2}))}}),
+            "[encode_dopamine] Dopamine's encoding cannot hold the state: a/b (its kind UnregisteredKind is not "
+            "registered and would be lost: call register_kind(kind_of<UnregisteredKind>())).");
+}
+
+// {'w': an array of one float32 that is 1, with "strata.kind": "NoSuchKind"}
+TEST(DecodeDopamine, GivesAVariableOfAKindItDoesNotKnow) {
+  const State state = decode(
+      "\x81\xa1w\x84\xa5shape\x90\xa4"
+      "data\xc4\x04\x00\x00\x80\x3f\xa5"
+      "dtype\xa5'<f4'\xabstrata.kind\xaaNoSuchKind"sv);
+  EXPECT_EQ(state, (State{{Path{"w"}, Variable(scalar(1.0F))}}));
 }
 
 TEST(DopamineRoundTrip, KeepsTheDeepestPath) {

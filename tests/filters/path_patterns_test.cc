@@ -72,6 +72,7 @@ TEST(PathGlob, ReadsBytesThatAreNoUtf8) {
   EXPECT_TRUE(glob("a?", {std::string("a\xFF")}));
   EXPECT_TRUE(glob("*\xFF", {std::string("a\xFF")}));
   EXPECT_FALSE(glob("?\xC3", {std::string("a\xC3\xA9")}));
+  EXPECT_FALSE(glob("?", {std::string("\xC0\xAF")}));  // no overlong `/`, but two stray bytes
 }
 
 TEST(PathGlob, HostilePatternsTakeNoMoreThanTheProductOfTheLengths) {

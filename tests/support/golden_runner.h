@@ -38,7 +38,7 @@ class GoldenRun {
   void run(const std::string& name, const std::function<void()>& body);
 
   // Prints the skipped cases by kind and, last, "N passed, N failed" (with ", N skipped" if there are any). Returns
-  // true if none failed.
+  // true if some passed and none failed.
   [[nodiscard]] bool summarize() const;
 
  private:
@@ -49,7 +49,7 @@ class GoldenRun {
 };
 
 // The main function of the runner golden_<area>: reads `--dir DIR` and lets `run_cases` run all cases found in DIR.
-// Returns 0 if none failed, 1 if some did, 2 with a message if the arguments or a manifest cannot be used: an exception
+// Returns 0 if some passed and none failed, 1 otherwise, 2 with a message if the arguments or a manifest cannot be used: an exception
 // that leaves `run_cases` counts as that.
 int golden_main(int argc, char** argv, const std::string& area,
                 const std::function<void(const std::filesystem::path& dir, GoldenRun& run)>& run_cases);

@@ -17,10 +17,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<DType, 13> all_dtypes{
-    DType::boolean, DType::int8,   DType::int16,   DType::int32,    DType::int64,   DType::uint8,  DType::uint16,
-    DType::uint32,  DType::uint64, DType::float16, DType::bfloat16, DType::float32, DType::float64};
-
 TEST(DTypeName, IsThatOfNumPyAndLeadsBack) {
   EXPECT_EQ(name(DType::boolean), "bool");
   EXPECT_EQ(name(DType::uint16), "uint16");
@@ -35,6 +31,10 @@ TEST(DTypeName, OfNoElementTypeIsAnError) {
 
 TEST(DType, KnowsItsFamilyAndSize) {
   EXPECT_TRUE(is_floating(DType::bfloat16));
+  for (const DType dtype : all_dtypes) {
+    EXPECT_EQ(is_two_byte_float(dtype), dtype == DType::float16 || dtype == DType::bfloat16) << dtype;
+    EXPECT_EQ(computing_dtype(dtype), is_two_byte_float(dtype) ? DType::float32 : dtype) << dtype;
+  }
   EXPECT_FALSE(is_floating(DType::int64));
   EXPECT_TRUE(is_integer(DType::uint8));
   EXPECT_FALSE(is_integer(DType::boolean));

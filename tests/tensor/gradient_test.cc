@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,19 @@ TEST(GradientTape, FollowsTheOperations) {
   const Tensor x = tape.watch(tensor({1.0, 2.0}));
   const Tensor loss = sum(x * x);
   EXPECT_TRUE(identical(tape.gradient(loss, {x})[0], tensor({2.0, 4.0})));
+}
+
+// What the thread sanitizer watches.
+TEST(GradientTape, EndsWhileAnotherThreadHoldsItsTensors) {
+  GradientTape tape;
+  const Tensor x = tape.watch(tensor({1.0, 2.0}));
+  const Tensor loss = sum(x);
+  std::thread reader([copy = x] {
+    while (copy.is_tracked()) std::this_thread::yield();
+  });
+  EXPECT_TRUE(identical(tape.gradient(loss, {x})[0], tensor({1.0, 1.0})));
+  reader.join();
+  EXPECT_FALSE(x.is_tracked());
 }
 
 TEST(GradientTape, FollowsBranchesAndLoops) {

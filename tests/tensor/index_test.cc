@@ -12,6 +12,7 @@
 #include "strata/tensor/gradient.h"
 #include "support/compare.h"
 #include "support/gradient_check.h"
+#include "support/message_of.h"
 
 // Expected values were computed with NumPy 2.
 namespace strata {
@@ -20,18 +21,10 @@ namespace {
 using support::difference;
 using support::exactly;
 using support::expect_gradients_match;
+using support::message_of;
 
 Tensor counting(const Shape& shape, DType dtype = DType::int64) {
   return arange(shape.num_elements()).reshape(shape).astype(dtype);
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Take, PicksEntriesOfTheLeadingAxis) {

@@ -14,6 +14,7 @@
 #include "strata/tensor/gradient.h"
 #include "support/compare.h"
 #include "support/gradient_check.h"
+#include "support/message_of.h"
 
 // Expected values were computed with NumPy 2.
 namespace strata {
@@ -22,6 +23,7 @@ namespace {
 using support::difference;
 using support::exactly;
 using support::expect_gradients_match;
+using support::message_of;
 
 Tensor counting(const Shape& shape, DType dtype = DType::float32) {
   return arange(shape.num_elements()).reshape(shape).astype(dtype);
@@ -32,15 +34,6 @@ Tensor waves(const Shape& shape) {
   Tensor x = counting(shape, DType::float64);
   for (double& element : x.mutable_data<double>()) element = std::sin(element * element + 1.0);
   return x;
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Matmul, OfMatrices) {

@@ -12,6 +12,7 @@
 #include "strata/tensor/gradient.h"
 #include "support/compare.h"
 #include "support/gradient_check.h"
+#include "support/message_of.h"
 
 // Expected values were computed with NumPy 2.
 namespace strata {
@@ -20,6 +21,7 @@ namespace {
 using support::difference;
 using support::exactly;
 using support::expect_gradients_match;
+using support::message_of;
 
 // 0, 1, 2, ... in row-major order.
 Tensor counting(const Shape& shape, DType dtype = DType::int64) {
@@ -27,15 +29,6 @@ Tensor counting(const Shape& shape, DType dtype = DType::int64) {
 }
 
 Tensor counting64(const Shape& shape) { return counting(shape, DType::float64); }
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Transpose, ReversesTheAxesByDefault) {
   EXPECT_EQ(difference(transpose(counting({2, 3})), tensor({0, 3, 1, 4, 2, 5}, {3, 2}), exactly), "");

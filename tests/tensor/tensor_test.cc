@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <sstream>
@@ -19,21 +18,15 @@
 #include "strata/tensor/gradient.h"
 #include "strata/tensor/index.h"
 #include "strata/tensor/manipulate.h"
+#include "support/message_of.h"
 #include "support/sanitizer.h"
 
 namespace strata {
 namespace {
 
-constexpr Index largest = std::numeric_limits<Index>::max();
+using support::message_of;
 
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+constexpr Index largest = std::numeric_limits<Index>::max();
 
 std::string text_of(const Tensor& t) {
   std::ostringstream text;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strata/checkpoint/internal/utf8.h"
+#include "strata/state/internal/utf8.h"
 
 #include <gtest/gtest.h>
 
-namespace strata::checkpoint::internal {
+namespace strata::internal {
 namespace {
 
 // First and last code points of each length, and of the ranges around the surrogates (Unicode 15, table 3-7).
@@ -28,5 +28,20 @@ TEST(IsUtf8, RefusesSequencesThatStopEarly) {
   }
 }
 
+TEST(NextCharacter, DecodesWhatIsUtf8) {
+  EXPECT_EQ(to_characters("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z"), U"a\u00e9\u20ac\U0001f600z");
+}
+
+// Each byte of an overlong form of `/`, of a surrogate, and of a code point above U+10FFFF.
+TEST(NextCharacter, TakesEachOtherByteForACharacterOutsideOfUnicode) {
+  for (const std::string_view text : {"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+    const std::u32string characters = to_characters(text);
+    ASSERT_EQ(characters.size(), text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      EXPECT_EQ(characters[i], 0x110000 + static_cast<unsigned char>(text[i]));
+    }
+  }
+}
+
 }  // namespace
-}  // namespace strata::checkpoint::internal
+}  // namespace strata::internal
