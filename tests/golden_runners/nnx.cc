@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
     strata::golden::run_function_cases(dir, run);
     strata::golden::run_optimizer_cases(dir, run);
     strata::golden::run_random_cases(dir, run);
+    strata::golden::run_extra_cases(dir, run);
     strata::golden::run_model_cases(dir, run);
   });
 }

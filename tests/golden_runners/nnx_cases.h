@@ -29,6 +29,9 @@ void run_graph_cases(const std::filesystem::path& dir, support::GoldenRun& run);
 // optimizers.json: parameters after steps of each optimizer.
 void run_optimizer_cases(const std::filesystem::path& dir, support::GoldenRun& run);
 
+// extras.json: ensembles, layers repeated in depth.
+void run_extra_cases(const std::filesystem::path& dir, support::GoldenRun& run);
+
 // models/*.json: outputs, gradients and training of whole networks.
 void run_model_cases(const std::filesystem::path& dir, support::GoldenRun& run);
 

@@ -22,6 +22,7 @@
 #include "strata/tensor/error.h"
 #include "strata/tensor/linear_algebra.h"
 #include "strata/tensor/manipulate.h"
+#include "strata/tensor/random.h"
 #include "strata/tensor/reduce.h"
 #include "strata/tensor/thread_pool.h"
 #include "support/compare.h"
@@ -467,19 +468,6 @@ RC_GTEST_PROP(EnsembleProperty, EqualsSeparateRuns, ()) {
   for (Index i = 0; i < size; ++i) separate.push_back(of_one(nets[static_cast<std::size_t>(i)], xs[i]).grads);
   RC_ASSERT(grads == stack_states(separate, axes));
   RC_ASSERT(state(ensemble) == stack_states(states_of(nets), axes));
-}
-
-RC_GTEST_PROP(StackStatesProperty, UnstackingIsTheInverse, ()) {
-  const auto count = *rc::gen::inRange<std::size_t>(1, 5);
-  const auto rank = *rc::gen::inRange<std::size_t>(0, 4);
-  const auto sizes = *rc::gen::container<std::vector<Index>>(rank, rc::gen::inRange<Index>(0, 4));
-  const int axis = *rc::gen::inRange(-static_cast<int>(rank) - 1, static_cast<int>(rank) + 1);
-  std::vector<State> states;
-  for (std::size_t i = 0; i < count; ++i) {
-    states.push_back({{{"x"}, Param(random::normal(random::key(static_cast<int>(i)), Shape(sizes)))}});
-  }
-  const StateAxes axes(axis);
-  RC_ASSERT(unstack_state(stack_states(states, axes), axes) == states);
 }
 
 }  // namespace

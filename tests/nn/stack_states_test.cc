@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/random.h"
 #include "strata/tensor/reduce.h"
 
 namespace strata::nn {
@@ -116,6 +118,19 @@ TEST(UnstackState, IsDifferentiable) {
   const std::vector<State> states = unstack_state(State{{{"a"}, Param(x)}}, 1);
   const Tensor y = sum(states[1].at({"a"}).value() * tensor({10.0, 100.0}));
   EXPECT_TRUE(identical(tape.gradient(y, {x})[0], tensor({0.0, 10.0, 0.0, 100.0}, {2, 2})));
+}
+
+RC_GTEST_PROP(StackStatesProperty, UnstackingIsTheInverse, ()) {
+  const auto count = *rc::gen::inRange<std::size_t>(1, 5);
+  const auto rank = *rc::gen::inRange<std::size_t>(0, 4);
+  const auto sizes = *rc::gen::container<std::vector<Index>>(rank, rc::gen::inRange<Index>(0, 4));
+  const int axis = *rc::gen::inRange(-static_cast<int>(rank) - 1, static_cast<int>(rank) + 1);
+  std::vector<State> states;
+  for (std::size_t i = 0; i < count; ++i) {
+    states.push_back({{{"x"}, Param(random::normal(random::key(static_cast<int>(i)), Shape(sizes)))}});
+  }
+  const StateAxes axes(axis);
+  RC_ASSERT(unstack_state(stack_states(states, axes), axes) == states);
 }
 
 }  // namespace
