@@ -123,5 +123,11 @@ RC_GTEST_PROP(PathProperty, OrderIsTotal, ()) {
   RC_ASSERT((a < b) + (b < a) + (a == b) == 1);
 }
 
+TEST(Path, PrintsAndReadsWhatIsNotPrintable) {
+  const Path path{"a\n", "\x1b[31m", "\xff"};
+  EXPECT_EQ(to_string(path), "'a\\n'/'\\x1b[31m'/'\\xff'");
+  EXPECT_EQ(Path::parse(to_string(path)), path);
+}
+
 }  // namespace
 }  // namespace strata
