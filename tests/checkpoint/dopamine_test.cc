@@ -321,5 +321,15 @@ TEST(DecodeDopamine, NamesBytePathAndFactsOfAMistake) {
             "[decode_dopamine] byte 19, a/7: `data` has 4 bytes, but 2 elements of float32 take 8.");
 }
 
+TEST(DecodeDopamine, MakesKindsOfUnknownNamesIfAsked) {
+  static const Kind kind("KindOfAnotherProgram", &kind_of<Param>());
+  const std::vector<std::byte> bytes = encode_dopamine(State{{{"a"}, Variable(kind, zeros({1}))}});
+  const State plain = decode_dopamine(bytes);
+  EXPECT_EQ(&plain.at({"a"}).kind(), &kind_of<Variable>());
+  const State state = decode_dopamine(bytes, {.add_unknown_kinds = true});
+  EXPECT_EQ(state.at({"a"}).kind().name, "KindOfAnotherProgram");
+  EXPECT_EQ(&state.at({"a"}).kind(), find_kind("KindOfAnotherProgram"));
+}
+
 }  // namespace
 }  // namespace strata::checkpoint

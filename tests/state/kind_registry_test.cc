@@ -60,5 +60,15 @@ TEST(RegisterKind, RefusesAnotherKindOfTheSameName) {
   EXPECT_EQ(find_kind("BatchStat"), &kind_of<BatchStat>());
 }
 
+TEST(FindOrAddKind, MakesAKindOfANameOnce) {
+  const std::string name = "MadeOfAName";
+  const Kind& made = find_or_add_kind(name, kind_of<Param>());
+  EXPECT_EQ(made.name, "MadeOfAName");
+  EXPECT_TRUE(made.is_a(kind_of<Param>()));
+  EXPECT_EQ(&find_or_add_kind("MadeOfAName", kind_of<Variable>()), &made);
+  EXPECT_EQ(find_kind("MadeOfAName"), &made);
+  EXPECT_EQ(&find_or_add_kind("Param", kind_of<Variable>()), &kind_of<Param>());
+}
+
 }  // namespace
 }  // namespace strata

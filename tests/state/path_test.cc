@@ -196,5 +196,11 @@ TEST(Path, TakesTheMemoryOfAPointer) {
   EXPECT_EQ(sizeof(internal::PathNode), 72U);
 }
 
+TEST(Path, PrintsAndReadsWhatIsNotPrintable) {
+  const Path path{"a\n", "\x1b[31m", "\xff"};
+  EXPECT_EQ(to_string(path), "'a\\n'/'\\x1b[31m'/'\\xff'");
+  EXPECT_EQ(Path::parse(to_string(path)), path);
+}
+
 }  // namespace
 }  // namespace strata
