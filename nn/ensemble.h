@@ -39,9 +39,9 @@ class Ensemble : public internal::StackedModule<M> {
   template <internal::MemberFactory<M> F>
   Ensemble(Index size, Rngs& rngs, F&& make, const StateAxes& axes = 0)
       : Ensemble(internal::make_members<M>(size, rngs, make), axes) {}
-  Ensemble(Index size, Rngs& rngs, const StateAxes& axes = 0)
-  requires std::is_constructible_v<M, Rngs&> : Ensemble(
-      size, rngs, [](Rngs& of_member) { return M(of_member); }, axes) {}
+  Ensemble(Index size, Rngs& rngs, const StateAxes& axes = 0) requires std::is_constructible_v<M, Rngs&>
+      : Ensemble(
+            size, rngs, [](Rngs& of_member) { return M(of_member); }, axes) {}
 
   // Copies of these members, which must be alike but for the values of their variables. Throws ValueError if there are
   // none; StateError if they are not alike, if variables that are to be shared differ, if no filter takes a variable,
@@ -107,7 +107,9 @@ class Ensemble : public internal::StackedModule<M> {
       internal::MemberResult<Kept>::parts(*result, parts);
       calls.end(index, node, std::move(parts));
     });
-    for (const auto& result : results) internal::MemberResult<Kept>::check_alike(*results.front(), *result);
+    for (std::size_t i = 1; i < results.size(); ++i) {
+      internal::MemberResult<Kept>::check_alike(*results.front(), *results[i]);
+    }
     const std::vector<Tensor> stacked = self.commit(calls, members, *results.front());
     internal::TensorReader next = stacked.begin();
     if constexpr (!is_void) return internal::MemberResult<Kept>::join(*results.front(), next);

@@ -32,9 +32,9 @@ class Repeat : public internal::StackedModule<M> {
   template <internal::MemberFactory<M> F>
   Repeat(Index size, Rngs& rngs, F&& make, const StateAxes& axes = 0)
       : Repeat(internal::make_members<M>(size, rngs, make), axes) {}
-  Repeat(Index size, Rngs& rngs, const StateAxes& axes = 0)
-  requires std::is_constructible_v<M, Rngs&> : Repeat(
-      size, rngs, [](Rngs& of_layer) { return M(of_layer); }, axes) {}
+  Repeat(Index size, Rngs& rngs, const StateAxes& axes = 0) requires std::is_constructible_v<M, Rngs&>
+      : Repeat(
+            size, rngs, [](Rngs& of_layer) { return M(of_layer); }, axes) {}
   explicit Repeat(const std::vector<M>& layers, const StateAxes& axes = 0) : Base(layers, axes) {}
 
   // What the last layer returns; each is called as layer(carry, arguments...) with what the one before returned.

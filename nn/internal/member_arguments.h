@@ -52,8 +52,8 @@ template <class F, class... First, class... A>
 decltype(auto) call_member(F&& f, const std::vector<Tensor>& tensors, std::tuple<First...> first,
                            const A&... arguments) {
   [[maybe_unused]] auto next = tensors.begin();
-  return std::apply(f, std::tuple_cat(std::move(first), std::tuple<MemberArgument<A>...>{
-                                                            member_argument<A>(arguments, next)...}));
+  return std::apply(
+      f, std::tuple_cat(std::move(first), std::tuple<MemberArgument<A>...>{member_argument<A>(arguments, next)...}));
 }
 
 }  // namespace strata::nn::internal

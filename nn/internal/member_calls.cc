@@ -108,7 +108,7 @@ bool all_alike(const std::vector<Tensor>& tensors) {
 struct MemberCalls::Source {
   Tensor value;
   MemberAxis axis;
-  bool tracked;                  // by a tape around the call
+  bool tracked;                   // by a tape around the call
   std::vector<Tensor> unstacked;  // where members record on that tape
 };
 
@@ -133,8 +133,7 @@ struct MemberCalls::Joined {
   int axis;
 };
 
-MemberCalls::MemberCalls(Node stacked, const MemberLayout& layout, std::vector<MemberInput> inputs,
-                         Recording recording)
+MemberCalls::MemberCalls(Node stacked, const MemberLayout& layout, std::vector<MemberInput> inputs, Recording recording)
     : stacked_(stacked),
       layout_(layout),
       recording_(recording),
@@ -314,9 +313,8 @@ std::vector<Tensor> MemberCalls::join(std::vector<Joined> parts) {
     for (std::size_t m = 0; m < members_.size(); ++m) call->members[m].watched.push_back(members_[m].given[i]);
   }
   for (std::size_t m = 0; m < members_.size(); ++m) call->members[m].tape = std::move(members_[m].tape);
-  tracked = differentiable(std::move(tracked), inputs, [call](std::span<const Cotangent> cotangents) {
-    return call->backward(cotangents);
-  });
+  tracked = differentiable(std::move(tracked), inputs,
+                           [call](std::span<const Cotangent> cotangents) { return call->backward(cotangents); });
   for (std::size_t i = 0; i < positions.size(); ++i) result[positions[i]] = tracked[i];
   return result;
 }

@@ -79,9 +79,10 @@ MemberLayout stack_members(Node stacked, std::span<const Node> members, const St
   const State stacked_state = stack_states(states, axes);
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (strata::internal::equal_graphs(members.front(), members[i])) continue;
-    throw StateError("[stacked module] member " + std::to_string(i) +
-                     " differs from the first in a plain value, a type, or in what it shares. Members may differ in the "
-                     "values of variables alone.");
+    throw StateError(
+        "[stacked module] member " + std::to_string(i) +
+        " differs from the first in a plain value, a type, or in what it shares. Members may differ in the "
+        "values of variables alone.");
   }
   MemberLayout layout{static_cast<Index>(members.size()), axes, {}};
   const std::vector<MemberAxis> found = axes.axes_of(states.front());
@@ -130,7 +131,8 @@ std::vector<Leaf> leaves_of(Node stacked, const MemberLayout& layout) {
     if (leaf == leaves.end() || leaf->path != place.path) offenders.push_back(to_string(place.path) + " is missing");
   }
   if (!offenders.empty()) {
-    throw StateError("[stacked module] the variables are not those that were stacked: " + list_offenders(offenders) + ".");
+    throw StateError("[stacked module] the variables are not those that were stacked: " + list_offenders(offenders) +
+                     ".");
   }
   std::vector<MemberAxis> axes;
   for (const MemberLayout::Place& place : layout.places) axes.push_back(place.axis);

@@ -83,17 +83,16 @@ TEST(Ensemble, StartsFromTheNumbersOfFlax) {
   Rngs rngs = two_streams();
   const Ensemble ensemble(3, rngs, [](Rngs& r) { return Net(r); });
   const State all = state(ensemble);
-  EXPECT_TRUE(identical(all.at({"dropout", "rngs", "key"}),
-                        tensor<std::uint32_t>(
-                            {3779159788, 2663927681, 1254258977, 2664581614, 1683752645, 1464343246}, {3, 2})));
+  EXPECT_TRUE(identical(
+      all.at({"dropout", "rngs", "key"}),
+      tensor<std::uint32_t>({3779159788, 2663927681, 1254258977, 2664581614, 1683752645, 1464343246}, {3, 2})));
   EXPECT_TRUE(identical(all.at({"dropout", "rngs", "count"}), tensor<std::uint32_t>({0, 0, 0})));
-  const Tensor kernels =
-      tensor({-1.0717307329177856F, -0.2693745791912079F, -0.12378992885351181F, -0.5948424339294434F,
-              0.24299298226833344F, -0.2705581486225128F, -1.423086166381836F, 0.7433452606201172F,
-              -0.27385714650154114F, -1.3142197132110596F, -0.7550653219223022F, -0.17594850063323975F,
-              -1.2214607000350952F, -0.4930047392845154F, 0.7796305418014526F, -0.5476636290550232F,
-              0.47858819365501404F, -1.0473498106002808F},
-             {3, 2, 3});
+  const Tensor kernels = tensor(
+      {-1.0717307329177856F, -0.2693745791912079F, -0.12378992885351181F, -0.5948424339294434F, 0.24299298226833344F,
+       -0.2705581486225128F, -1.423086166381836F, 0.7433452606201172F, -0.27385714650154114F, -1.3142197132110596F,
+       -0.7550653219223022F, -0.17594850063323975F, -1.2214607000350952F, -0.4930047392845154F, 0.7796305418014526F,
+       -0.5476636290550232F, 0.47858819365501404F, -1.0473498106002808F},
+      {3, 2, 3});
   EXPECT_EQ(difference(all.at({"hidden", "kernel"}), kernels, support::within_ulps(1)), "");
   EXPECT_EQ(rngs.stream("default").count.value().item<int>(), 1);
 }
@@ -139,9 +138,9 @@ TEST(Ensemble, PassesOtherArgumentsOn) {
 TEST(Ensemble, StacksTuplesOfResults) {
   Rngs rngs(0);
   Ensemble<Plain> ensemble(2, rngs);
-  const auto [y, rest_of] = ensemble.map([](Plain& net, const Tensor& x) {
-    return std::pair(net(x), std::tuple(sum(x), state(net, of_type<Param>)));
-  }, ones({2}));
+  const auto [y, rest_of] = ensemble.map(
+      [](Plain& net, const Tensor& x) { return std::pair(net(x), std::tuple(sum(x), state(net, of_type<Param>))); },
+      ones({2}));
   EXPECT_EQ(y.shape(), (Shape{2, 2}));
   EXPECT_TRUE(identical(std::get<0>(rest_of), full({2}, 2.0F)));
   EXPECT_EQ(std::get<1>(rest_of), state(ensemble));
@@ -158,8 +157,8 @@ TEST(Ensemble, GradientsOfASumAreThoseOfSeparateRuns) {
   Rngs rngs = two_streams();
   Ensemble<Net> ensemble(3, rngs);
   std::vector<Net> nets = separate_nets(3);
-  const auto step = value_and_grad(
-      [](Ensemble<Net>& m, const Tensor& x) { return sum(m.map(loss_of, x)); }, of_type<Param>);
+  const auto step =
+      value_and_grad([](Ensemble<Net>& m, const Tensor& x) { return sum(m.map(loss_of, x)); }, of_type<Param>);
   const auto of_one = value_and_grad(loss_of, of_type<Param>);
   const auto [loss, grads] = step(ensemble, inputs());
   std::vector<State> separate;
@@ -190,8 +189,8 @@ TEST(Ensemble, GradientsReachArguments) {
   GradientTape tape;
   const Tensor x = tape.watch(ones({2}));
   const Tensor xs = tape.watch(ones({2, 2}));
-  const Tensor loss = sum(ensemble.map([](Plain& net, const Tensor& a, const Tensor& b) { return net(a * b); }, x,
-                                       mapped(xs)));
+  const Tensor loss =
+      sum(ensemble.map([](Plain& net, const Tensor& a, const Tensor& b) { return net(a * b); }, x, mapped(xs)));
   const std::vector<Tensor> gradients = tape.gradient(loss, {x, xs});
   const Tensor per_member = sum(state(ensemble).at({"linear", "kernel"}).value(), {-1});
   EXPECT_EQ(difference(gradients[0], per_member[0] + per_member[1], within(1e-6)), "");
@@ -209,10 +208,12 @@ TEST(Ensemble, SharedParametersGetTheSumOfTheGradients) {
 TEST(Ensemble, WhatMembersWriteKeepsItsGradient) {
   Rngs rngs(0);
   Ensemble<Plain> ensemble(2, rngs);
-  const auto step = value_and_grad([](Ensemble<Plain>& m) {
-    m.map([](Plain& net) { net.linear.bias->set_value(net.linear.bias->value() * 3); });
-    return sum(m(zeros({2})));
-  }, path_contains("bias"));
+  const auto step = value_and_grad(
+      [](Ensemble<Plain>& m) {
+        m.map([](Plain& net) { net.linear.bias->set_value(net.linear.bias->value() * 3); });
+        return sum(m(zeros({2})));
+      },
+      path_contains("bias"));
   EXPECT_TRUE(identical(step(ensemble).grads.at({"linear", "bias"}), full({2, 2}, 3.0F)));
 }
 
@@ -295,8 +296,11 @@ TEST(Ensemble, AConstEnsembleKeepsNothing) {
 TEST(Ensemble, MappedArgumentsHaveAnEntryForEachMember) {
   Rngs rngs(0);
   Ensemble<Plain> ensemble(3, rngs);
-  EXPECT_THAT([&] { (void)ensemble(mapped(ones({4, 2}))); },
-              ThrowsMessage<ShapeError>(AllOf(HasSubstr("float32[4, 2]"), HasSubstr("3 members along axis 0"))));
+  EXPECT_THAT(
+      [&] {
+        (void)ensemble(mapped(ones({4, 2})));
+      },
+      ThrowsMessage<ShapeError>(AllOf(HasSubstr("float32[4, 2]"), HasSubstr("3 members along axis 0"))));
   EXPECT_THROW((void)ensemble(mapped(ones({3, 2}), 2)), ShapeError);
 }
 
@@ -327,8 +331,11 @@ TEST(Ensemble, MembersAreAlike) {
 
 TEST(Ensemble, ParametersThatAreToBeSharedAreEqual) {
   Rngs rngs(0);
-  EXPECT_THAT([&] { const Ensemble<Plain> ensemble(2, rngs, {{rest, shared}}); },
-              ThrowsMessage<StateError>(HasSubstr("linear/kernel (Param float32[2, 2])")));
+  EXPECT_THAT(
+      [&] {
+        const Ensemble<Plain> ensemble(2, rngs, {{rest, shared}});
+      },
+      ThrowsMessage<StateError>(HasSubstr("linear/kernel (Param float32[2, 2])")));
 }
 
 TEST(Ensemble, ASharedObjectHasOneAxis) {
@@ -340,9 +347,11 @@ TEST(Ensemble, ASharedObjectHasOneAxis) {
     STRATA_FIELDS(encoder, decoder)
   };
   Rngs rngs(0);
-  EXPECT_THAT([&] { const Ensemble<Tied> ensemble(2, rngs, {{path_contains("encoder"), 0}, {rest, 1}}); },
-              ThrowsMessage<StateError>(HasSubstr(
-                  "decoder/linear/kernel (axis 1) is also encoder/linear/kernel (axis 0)")));
+  EXPECT_THAT(
+      [&] {
+        const Ensemble<Tied> ensemble(2, rngs, {{path_contains("encoder"), 0}, {rest, 1}});
+      },
+      ThrowsMessage<StateError>(HasSubstr("decoder/linear/kernel (axis 1) is also encoder/linear/kernel (axis 0)")));
   Ensemble<Tied> ensemble(2, rngs);
   EXPECT_EQ(state(ensemble).size(), 2);
   EXPECT_TRUE(identical(ensemble(ones({2}))[1], ensemble.member(1)(ones({2}))));
@@ -452,8 +461,8 @@ RC_GTEST_PROP(EnsembleProperty, EqualsSeparateRuns, ()) {
   const int axis = *rc::gen::inRange(-3, 3);
   const Tensor xs = random::normal(random::key(seed), {size, 4, 2});
   const auto of_one = value_and_grad(loss_of, of_type<Param>);
-  const auto step = value_and_grad([](Ensemble<Net>& m, const Mapped& x) { return sum(m.map(loss_of, x)); },
-                                   of_type<Param>);
+  const auto step =
+      value_and_grad([](Ensemble<Net>& m, const Mapped& x) { return sum(m.map(loss_of, x)); }, of_type<Param>);
   const State grads = step(ensemble, mapped(move_axis(xs, 0, axis), axis)).grads;
   std::vector<State> separate;
   for (Index i = 0; i < size; ++i) separate.push_back(of_one(nets[static_cast<std::size_t>(i)], xs[i]).grads);

@@ -91,11 +91,10 @@ TEST(Repeat, GradientsAreThoseOfSeparateLayers) {
 TEST(Repeat, CarriesAnythingAndMapsArguments) {
   Rngs rngs(0);
   Repeat<Block> repeat(3, rngs);
-  const auto [number, total] = repeat.fold(
-      [](Block&, std::pair<int, Tensor> carry, const Tensor& term) {
-        return std::pair(carry.first + 1, carry.second + term);
-      },
-      std::pair(0, scalar(0.0)), mapped(tensor({1.0, 10.0, 100.0})));
+  const auto [number, total] =
+      repeat.fold([](Block&, std::pair<int, Tensor> carry,
+                     const Tensor& term) { return std::pair(carry.first + 1, carry.second + term); },
+                  std::pair(0, scalar(0.0)), mapped(tensor({1.0, 10.0, 100.0})));
   EXPECT_EQ(number, 3);
   EXPECT_EQ(total.item<double>(), 111);
 }

@@ -46,11 +46,13 @@ TEST(StackStates, ListsEverythingThatDiffers) {
   other.at({"layers", 0, "kernel"}).reset(zeros({3}));
   other.erase({"count"});
   other.set({"extra"}, Param(zeros({})));
-  EXPECT_THAT(([&] { (void)stack_states(std::vector<State>{state_with(1), other}); }),
-              ThrowsMessage<StateError>(AllOf(
-                  HasSubstr("layers/0/kernel (Param float32[2]) is Param float32[3] in state 1"),
-                  HasSubstr("count (RngCount int32[]) is missing in state 1"),
-                  HasSubstr("extra (Param float32[]) is in state 1 alone"))));
+  EXPECT_THAT(
+      ([&] {
+        (void)stack_states(std::vector<State>{state_with(1), other});
+      }),
+      ThrowsMessage<StateError>(AllOf(HasSubstr("layers/0/kernel (Param float32[2]) is Param float32[3] in state 1"),
+                                      HasSubstr("count (RngCount int32[]) is missing in state 1"),
+                                      HasSubstr("extra (Param float32[]) is in state 1 alone"))));
 }
 
 TEST(StackStates, KindsElementTypesAndMetadataAreAlike) {
@@ -63,7 +65,9 @@ TEST(StackStates, KindsElementTypesAndMetadataAreAlike) {
 
 TEST(StackStates, VariablesThatAreSharedAreIdentical) {
   const std::vector<State> states{state_with(1, 7), state_with(1, 8)};
-  EXPECT_THAT(([&] { (void)stack_states(states, {{of_type<RngState>, shared}, {rest, 0}}); }),
+  EXPECT_THAT(([&] {
+                (void)stack_states(states, {{of_type<RngState>, shared}, {rest, 0}});
+              }),
               ThrowsMessage<StateError>(HasSubstr("count (RngCount int32[])")));
 }
 
