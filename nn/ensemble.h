@@ -107,7 +107,9 @@ class Ensemble : public internal::StackedModule<M> {
       internal::MemberResult<Kept>::parts(*result, parts);
       calls.end(index, node, std::move(parts));
     });
-    for (const auto& result : results) internal::MemberResult<Kept>::check_alike(*results.front(), *result);
+    for (std::size_t i = 1; i < results.size(); ++i) {
+      internal::MemberResult<Kept>::check_alike(*results.front(), *results[i]);
+    }
     const std::vector<Tensor> stacked = self.commit(calls, members, *results.front());
     internal::TensorReader next = stacked.begin();
     if constexpr (!is_void) return internal::MemberResult<Kept>::join(*results.front(), next);

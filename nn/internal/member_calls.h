@@ -21,9 +21,10 @@ struct MemberInput {
 
 // How gradients get through a call of all members.
 enum class Recording {
-  by_member,  // each member records on a tape of its own, in any thread; the call is one operation of the tape around
-              // it
-  in_place,   // members come one after the other, and record on the tape around the call
+  // Each member records on a tape of its own, in any thread; the call is one operation of the tape around it.
+  by_member,
+  // Members come one after the other and record on the tape around the call.
+  in_place,
 };
 
 // One call of every member of a stacked module, by these steps: `begin` gives a copy of the module the variables of a
@@ -31,7 +32,7 @@ enum class Recording {
 // Nothing is changed before that.
 class MemberCalls {
  public:
-  // What finish_calls returns.
+  // What `finish` returns.
   struct Result {
     std::vector<Tensor> outputs;          // of the members, stacked
     std::optional<MemberLayout> changed;  // if the calls changed more than values of variables

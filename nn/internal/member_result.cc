@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/nn/internal/member_result.h"
 
+#include <utility>
+
 #include "strata/state/internal/fitting.h"
+#include "strata/state/internal/state_access.h"
 
 namespace strata::nn::internal {
 
@@ -21,9 +24,9 @@ void MemberResult<State>::check_alike(const State& first, const State& other) {
 }
 
 State MemberResult<State>::join(const State& first, TensorReader& next) {
-  State result = first;
-  for (const State::Entry& entry : first) result.at(entry.path).reset(*next++);
-  return result;
+  std::vector<State::Entry> entries = strata::internal::StateAccess::entries(first);
+  for (State::Entry& entry : entries) entry.variable.reset(*next++);
+  return strata::internal::StateAccess::from_sorted(std::move(entries));
 }
 
 }  // namespace strata::nn::internal

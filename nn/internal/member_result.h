@@ -91,17 +91,22 @@ struct MemberResult<std::pair<A, B>> {
 template <class Value>
 struct MemberResult<ValueAndGrad<Value>> {
   using R = ValueAndGrad<Value>;
-  using Parts = MemberResult<std::tuple<Value, State>>;
 
-  static std::tuple<Value, State> tuple(const R& result) { return {result.value, result.grads}; }
-  static void parts(const R& result, std::vector<Tensor>& tensors) { Parts::parts(tuple(result), tensors); }
-  static void axes(const R& result, const MemberLayout& layout, std::vector<int>& axes) {
-    Parts::axes(tuple(result), layout, axes);
+  static void parts(const R& result, std::vector<Tensor>& tensors) {
+    MemberResult<Value>::parts(result.value, tensors);
+    MemberResult<State>::parts(result.grads, tensors);
   }
-  static void check_alike(const R& first, const R& other) { Parts::check_alike(tuple(first), tuple(other)); }
+  static void axes(const R& result, const MemberLayout& layout, std::vector<int>& axes) {
+    MemberResult<Value>::axes(result.value, layout, axes);
+    MemberResult<State>::axes(result.grads, layout, axes);
+  }
+  static void check_alike(const R& first, const R& other) {
+    MemberResult<Value>::check_alike(first.value, other.value);
+    MemberResult<State>::check_alike(first.grads, other.grads);
+  }
   static auto join(const R& first, TensorReader& next) {
-    auto [value, grads] = Parts::join(tuple(first), next);
-    return ValueAndGrad<decltype(value)>{std::move(value), std::move(grads)};
+    auto value = MemberResult<Value>::join(first.value, next);
+    return ValueAndGrad<decltype(value)>{std::move(value), MemberResult<State>::join(first.grads, next)};
   }
 };
 
