@@ -11,6 +11,7 @@
 #include "strata/checkpoint/internal/array_names.h"
 #include "strata/checkpoint/internal/limits.h"
 #include "strata/state/internal/listing.h"
+#include "strata/state/internal/quote.h"
 #include "strata/state/internal/utf8.h"
 #include "strata/state/kind_registry.h"
 #include "strata/tensor/error.h"
@@ -70,7 +71,8 @@ class Check {
     if (!is_text_encodable(kind)) add(entry.path, "the name of the kind is not UTF-8");
     if (find_kind(kind) != &entry.variable.kind()) {
       add(entry.path,
-          fmt::format("its kind {0} is not registered and would be lost: call register_kind(kind_of<{0}>())", kind));
+          fmt::format("its kind {0} is not registered and would be lost: call register_kind(kind_of<{0}>())",
+                      strata::internal::escape(kind)));
     }
     const Metadata::Map& metadata = entry.variable.metadata().values();
     const bool encodable = std::all_of(metadata.begin(), metadata.end(), [](const auto& item) {

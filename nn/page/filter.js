@@ -39,6 +39,9 @@ function toCharacters(bytes) {
       valid = (next & 0xc0) === 0x80;
       code = (code << 6) | (next & 0x3f);
     }
+    const overlong = code < [0, 0x80, 0x800, 0x10000][more];
+    const surrogate = code >= 0xd800 && code <= 0xdfff;
+    valid = valid && !overlong && !surrogate && code <= 0x10ffff;
     codes.push(valid ? code : 0x110000 + head);
     starts.push(at);
     at += valid ? 1 + more : 1;

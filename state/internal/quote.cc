@@ -9,12 +9,11 @@ namespace {
 constexpr std::string_view escaped_names = "ntr";
 constexpr std::string_view escaped_characters = "\n\t\r";
 
-bool is_printable(char32_t character, std::size_t bytes) {
+bool is_printable(char32_t character) {
   if (character < 0x20 || (character >= 0x7F && character < 0xA0)) return false;
-  if (bytes > 2 && character < (bytes == 3 ? 0x800U : 0x10000U)) return false;  // longer than need be
-  if (character >= 0x2028 && character <= 0x202E) return false;                 // ends of lines, directions
-  if (character >= 0x2066 && character <= 0x2069) return false;                 // directions
-  return character <= 0x10FFFF && !(character >= 0xD800 && character <= 0xDFFF);
+  if (character >= 0x2028 && character <= 0x202E) return false;  // ends of lines, directions
+  if (character >= 0x2066 && character <= 0x2069) return false;  // directions
+  return character <= 0x10FFFF;                                  // others are bytes that are no UTF-8
 }
 
 void append_byte(std::string& text, char c) {
@@ -36,7 +35,7 @@ std::string escape(std::string_view text, std::string_view with_backslash) {
     const std::size_t begin = position;
     const char32_t character = next_character(text, position);
     const std::string_view bytes = text.substr(begin, position - begin);
-    if (!is_printable(character, bytes.size())) {
+    if (!is_printable(character)) {
       for (const char c : bytes) append_byte(result, c);
       continue;
     }
@@ -57,9 +56,7 @@ int hex_digit(char c) {
 
 bool is_printable(std::string_view text) {
   for (std::size_t position = 0; position < text.size();) {
-    const std::size_t begin = position;
-    const char32_t character = next_character(text, position);
-    if (!is_printable(character, position - begin)) return false;
+    if (!is_printable(next_character(text, position))) return false;
   }
   return true;
 }

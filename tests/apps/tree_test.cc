@@ -31,6 +31,7 @@ class StrataTree : public testing::Test {
   StrataTree() {
     std::string name = testing::TempDir() + "strata-XXXXXX";
     folder_ = mkdtemp(name.data());
+    register_kind(kind_of<Adapter>());
     checkpoint::save(file("model"), state_);
   }
   ~StrataTree() override { std::filesystem::remove_all(folder_); }
@@ -163,6 +164,7 @@ TEST_F(StrataTree, AReaderMayLeave) {
 
 TEST_F(StrataTree, PrintsNoControlCharacters) {
   static const Kind kind("K\x1b[2J", &kind_of<Variable>());
+  register_kind(kind);
   checkpoint::save(file("hostile"), State{{{"a\x1b[31m\n"}, Variable(kind, zeros({1}), tagged("\x07"))}});
   for (const char* options :
        {"", " --table", " --explain -f everything", " -f \"tag('x')\"", " -f nothing --explain"}) {

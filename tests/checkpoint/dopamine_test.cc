@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "strata/state/kind_registry.h"
 #include "strata/tensor/create.h"
@@ -322,13 +326,18 @@ TEST(DecodeDopamine, NamesBytePathAndFactsOfAMistake) {
 }
 
 TEST(DecodeDopamine, MakesKindsOfUnknownNamesIfAsked) {
-  static const Kind kind("KindOfAnotherProgram", &kind_of<Param>());
-  const std::vector<std::byte> bytes = encode_dopamine(State{{{"a"}, Variable(kind, zeros({1}))}});
+  // A file of a program that knows a kind by a name of the same length, which is changed for one that nobody knows.
+  static const Kind kind("KindOfThisProgram", &kind_of<Param>());
+  register_kind(kind);
+  std::vector<std::byte> bytes = encode_dopamine(State{{{"a"}, Variable(kind, zeros({1}))}});
+  const auto as_bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
+  const auto name = std::ranges::search(bytes, as_bytes("KindOfThisProgram"));
+  std::ranges::copy(as_bytes("KindOfThatProgram"), name.begin());
   const State plain = decode_dopamine(bytes);
   EXPECT_EQ(&plain.at({"a"}).kind(), &kind_of<Variable>());
   const State state = decode_dopamine(bytes, {.add_unknown_kinds = true});
-  EXPECT_EQ(state.at({"a"}).kind().name, "KindOfAnotherProgram");
-  EXPECT_EQ(&state.at({"a"}).kind(), find_kind("KindOfAnotherProgram"));
+  EXPECT_EQ(state.at({"a"}).kind().name, "KindOfThatProgram");
+  EXPECT_EQ(&state.at({"a"}).kind(), find_kind("KindOfThatProgram"));
 }
 
 }  // namespace
