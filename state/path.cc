@@ -32,11 +32,12 @@ class PathReader {
 
   Path read() {
     if (text_.empty()) return Path();
-    Path path{read_key()};
+    internal::PathBuilder builder;
+    Path path = builder.append(Path(), read_key());
     while (position_ < text_.size()) {
       if (text_[position_] != '/') fail("expected a slash");
       ++position_;
-      path = path / read_key();
+      path = builder.append(path, read_key());
     }
     return path;
   }

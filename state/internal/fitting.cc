@@ -12,6 +12,12 @@ namespace {
 
 bool knows_kind(const Variable& entry) { return &entry.kind() != &kind_of<Variable>(); }
 
+// `kind` is null where any will do.
+bool fits(const Variable& got, const Kind* kind, const Shape& shape, DType dtype) {
+  const bool right_kind = kind == nullptr || kind == &got.kind() || !knows_kind(got);
+  return right_kind && got.value().dtype() == dtype && got.value().shape() == shape;
+}
+
 std::string described(const Path& path, const Variable& variable) {
   return shown(path) + " (" + describe(variable) + ")";
 }
@@ -92,10 +98,7 @@ class Fitter : public WalkHandler {
       if (entry == nullptr) continue;
       ++found;
       const Variable& got = entry->variable;
-      const bool right_kind = kind == nullptr || kind == &got.kind() || !knows_kind(got);
-      if (!right_kind || got.value().dtype() != dtype || !(got.value().shape() == shape)) {
-        misfits_.different(field.kind(), shape, dtype, *entry);
-      }
+      if (!fits(got, kind, shape, dtype)) misfits_.different(field.kind(), shape, dtype, *entry);
       assignments_.push_back({&field, &got, with_kind && knows_kind(got)});
     }
     return found;
@@ -178,9 +181,7 @@ void check_same_form(const State& expected, const State& got, const char* operat
       misfits.missing(path, variable.kind(), shape, dtype);
       continue;
     }
-    const Variable& other = entry->variable;
-    const bool right_kind = &other.kind() == &variable.kind() || !knows_kind(other);
-    if (!right_kind || other.value().dtype() != dtype || !(other.value().shape() == shape)) {
+    if (!fits(entry->variable, &variable.kind(), shape, dtype)) {
       misfits.different(variable.kind(), shape, dtype, *entry);
     }
     ++entry;

@@ -29,8 +29,6 @@ class IdentityTable {
     return size_ != 0 && const_cast<IdentityTable*>(this)->find(id).id.first != nullptr;
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
  private:
   struct Slot {
     Identity id{};
