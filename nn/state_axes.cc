@@ -20,6 +20,10 @@ std::vector<Filter> filters_of(const std::vector<StateAxes::Entry>& entries) {
 
 }  // namespace
 
+StateAxes::StateAxes(int axis) : StateAxes({{rest, axis}}) {}
+
+StateAxes::StateAxes(std::initializer_list<Entry> entries) : StateAxes(std::vector<Entry>(entries)) {}
+
 StateAxes::StateAxes(std::vector<Entry> entries) : entries_(std::move(entries)) {
   if (entries_.empty()) throw ValueError("[StateAxes] there is no entry. Give at least one filter and its axis.");
   strata::internal::check_placement(filters_of(entries_));

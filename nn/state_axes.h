@@ -31,10 +31,10 @@ class StateAxes {
   };
 
   // All variables along one axis.
-  StateAxes(int axis) : StateAxes({{rest, axis}}) {}
+  StateAxes(int axis);
 
   // Throws ValueError if there is no entry, FilterError if `rest` is not at the end.
-  StateAxes(std::initializer_list<Entry> entries) : StateAxes(std::vector<Entry>(entries)) {}
+  StateAxes(std::initializer_list<Entry> entries);
   explicit StateAxes(std::vector<Entry> entries);
 
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }

@@ -17,6 +17,8 @@ std::string text_of(const MetadataValue& value) {
 
 }  // namespace
 
+Metadata::Metadata(std::initializer_list<Map::value_type> values) : Metadata(Map(values)) {}
+
 Metadata::Metadata(Map values) : values_(values.empty() ? nullptr : std::make_shared<const Map>(std::move(values))) {}
 
 const Metadata::Map& Metadata::values() const noexcept {
@@ -39,6 +41,10 @@ void Metadata::erase(std::string_view name) {
   Map changed = values();
   if (const auto place = changed.find(name); place != changed.end()) changed.erase(place);
   *this = Metadata(std::move(changed));
+}
+
+bool Metadata::operator==(const Metadata& other) const {
+  return values_ == other.values_ || values() == other.values();
 }
 
 Metadata tagged(std::string_view tag) { return Metadata{{"tag", std::string(tag)}}; }

@@ -21,7 +21,7 @@ class Metadata {
   using Map = std::map<std::string, MetadataValue, std::less<>>;
 
   Metadata() = default;
-  Metadata(std::initializer_list<Map::value_type> values) : Metadata(Map(values)) {}
+  Metadata(std::initializer_list<Map::value_type> values);
   explicit Metadata(Map values);
 
   [[nodiscard]] const Map& values() const noexcept;
@@ -33,7 +33,7 @@ class Metadata {
   void set(std::string_view name, MetadataValue value);
   void erase(std::string_view name);
 
-  bool operator==(const Metadata& other) const { return values_ == other.values_ || values() == other.values(); }
+  bool operator==(const Metadata& other) const;
 
  private:
   std::shared_ptr<const Map> values_;  // null if there are none

@@ -41,6 +41,8 @@ void check_tree(const std::vector<State::Entry>& sorted) {
 
 }  // namespace
 
+State::State(std::initializer_list<Entry> entries) : State(std::vector<Entry>(entries)) {}
+
 State::State(std::vector<Entry> entries) : entries_(std::move(entries)) {
   if (!std::is_sorted(entries_.begin(), entries_.end(), by_path)) {
     std::stable_sort(entries_.begin(), entries_.end(), by_path);

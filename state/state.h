@@ -32,7 +32,7 @@ class State {
 
   // Throws StateError that lists paths given twice and paths that continue another.
   explicit State(std::vector<Entry> entries);
-  State(std::initializer_list<Entry> entries) : State(std::vector<Entry>(entries)) {}
+  State(std::initializer_list<Entry> entries);
 
   [[nodiscard]] Index size() const noexcept { return static_cast<Index>(entries_.size()); }
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }

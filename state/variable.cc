@@ -18,6 +18,8 @@ void Variable::set_value(Tensor value) {
   value_ = std::move(value);
 }
 
+void Variable::set_metadata(std::string_view name, MetadataValue value) { metadata_.set(name, std::move(value)); }
+
 const std::string* Variable::tag() const {
   const MetadataValue* value = metadata_.find("tag");
   return value == nullptr ? nullptr : std::get_if<std::string>(value);

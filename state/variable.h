@@ -44,7 +44,7 @@ class Variable {
 
   [[nodiscard]] const Metadata& metadata() const noexcept { return metadata_; }
   void set_metadata(Metadata metadata) noexcept { metadata_ = std::move(metadata); }
-  void set_metadata(std::string_view name, MetadataValue value) { metadata_.set(name, std::move(value)); }
+  void set_metadata(std::string_view name, MetadataValue value);
 
   // The text under the metadata name `tag`, or null.
   [[nodiscard]] const std::string* tag() const;
