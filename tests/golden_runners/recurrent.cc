@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "golden_runners/recurrent_layers.h"
+#include "golden_runners/recurrent_seq2seq.h"
 #include "strata/nn/split.h"
 #include "strata/recurrent/bidirectional.h"
 #include "strata/recurrent/gru_cell.h"
@@ -273,6 +274,7 @@ void run_case(const Json& entry, const CaseArrays& arrays) {
   const std::string group = entry.at("group");
   if (group == "flip") return run_flip(entry, arrays);
   if (group == "init") return run_init(entry, arrays);
+  if (group == "seq2seq") return run_seq2seq(entry, arrays.below(""));
   if (!entry.contains("layer")) throw Skip("group " + group);
   run_layer(entry, arrays);
 }
