@@ -19,7 +19,7 @@ struct Options {
   int digits = 3;
   Index hidden = 128;
   Index batch_size = 128;
-  int steps = 3000;
+  int steps = 6000;
   double learning_rate = 3e-3;
   Index beams = 4;
   std::int64_t seed = 0;

@@ -24,7 +24,7 @@ struct Sums {
 // Which sums are drawn: one pair of numbers in ten is kept for testing.
 enum class Part { train, test };
 
-// Sums of numbers with 1 to `digits` digits, drawn at random; as many numbers have one digit as have another number.
+// Sums of numbers with up to `digits` digits, at most nine, drawn at random.
 [[nodiscard]] Sums draw_sums(strata::Index count, int digits, Part part, strata::RngStream& random);
 
 // "12+345", and "357" for an answer: the text of one row of tokens.
