@@ -143,7 +143,7 @@ struct FieldAccess {
   // Instantiates the body of strata_self, whose assertion a class template would otherwise never come to.
   template <class T>
   static constexpr bool checks_layout() {
-    return static_cast<T* (T::*)()>(&T::strata_self) != nullptr;
+    return Instantiated<T, &T::strata_self>::value;
   }
 
   // Calls f(name, member) for every field, those of the base module first.
@@ -165,6 +165,10 @@ struct FieldAccess {
   }
 
  private:
+  // A comparison with null would do, but is no constant where null pointers are sanitized.
+  template <class T, T* (T::*)()>
+  struct Instantiated : std::true_type {};
+
   template <std::size_t I, class F, class... Tie>
   static void call_with(F& f, std::string_view name, const Tie&... ties) {
     f(name, ties.template get<I>()...);

@@ -330,9 +330,9 @@ TEST(DecodeDopamine, MakesKindsOfUnknownNamesIfAsked) {
   static const Kind kind("KindOfThisProgram", &kind_of<Param>());
   register_kind(kind);
   std::vector<std::byte> bytes = encode_dopamine(State{{{"a"}, Variable(kind, zeros({1}))}});
-  const auto as_bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
-  const auto name = std::ranges::search(bytes, as_bytes("KindOfThisProgram"));
-  std::ranges::copy(as_bytes("KindOfThatProgram"), name.begin());
+  const std::span<const std::byte> name = as_bytes("KindOfThisProgram");
+  const std::span<const std::byte> other = as_bytes("KindOfThatProgram");
+  std::copy(other.begin(), other.end(), std::search(bytes.begin(), bytes.end(), name.begin(), name.end()));
   const State plain = decode_dopamine(bytes);
   EXPECT_EQ(&plain.at({"a"}).kind(), &kind_of<Variable>());
   const State state = decode_dopamine(bytes, {.add_unknown_kinds = true});
