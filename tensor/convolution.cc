@@ -187,7 +187,6 @@ Tensor input_gradient(const ConvGeometry& geometry, const Tensor& dy, const Tens
 Tensor continue_axis(const Tensor& x, int axis, PadWidth widths, PaddingMode mode) {
   if (widths == PadWidth{}) return x;
   const Index size = x.size(axis);
-  if (size == 0) throw ShapeError("[conv] there is nothing to continue x of shape " + to_string(x.shape()) + " with.");
   const Index period = mode == PaddingMode::circular ? size : std::max<Index>(1, 2 * (size - 1));
   Tensor positions = arange(-widths.before, size + widths.after);
   for (Index& position : positions.mutable_data<Index>()) {

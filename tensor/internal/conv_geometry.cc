@@ -80,6 +80,12 @@ PadWidth mode_padding(PaddingMode mode, const ConvAxis& axis, Index window) {
   return {0, 0};
 }
 
+void check_continuable(PaddingMode mode, const ConvAxis& axis, const Shape& x) {
+  if (mode != PaddingMode::circular && mode != PaddingMode::reflect) return;
+  if (axis.size > 0 || axis.padding == PadWidth{}) return;
+  throw ShapeError("[conv] there is nothing to continue x of shape " + to_string(x) + " with.");
+}
+
 void count_windows(ConvAxis& axis, Index window, const Shape& x, const Shape& kernel) {
   const Index padded = plus(plus(extent(axis.size, axis.input_dilation), axis.padding.before), axis.padding.after);
   if (padded >= window) {
@@ -157,6 +163,7 @@ ConvGeometry conv_geometry(const Shape& x, const Shape& kernel, const ConvWindow
     if (axis.taps == 0) throw ShapeError("[conv] the kernel of shape " + to_string(kernel) + " has no taps.");
     const Index positions = extent(axis.taps, axis.kernel_dilation);
     axis.padding = widths.empty() ? mode_padding(window.padding.mode(), axis, positions) : widths[i];
+    check_continuable(window.padding.mode(), axis, x);
     count_windows(axis, positions, x, kernel);
     geometry.axes.push_back(axis);
   }
