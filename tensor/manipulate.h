@@ -60,6 +60,7 @@ namespace strata {
 struct PadWidth {
   Index before = 0;
   Index after = 0;
+  bool operator==(const PadWidth&) const = default;
 };
 
 // x surrounded by `value`, converted to the element type of x; one width for each axis. Throws ShapeError if their

@@ -7,6 +7,15 @@
 #include "strata/tensor/error.h"
 
 namespace strata::recurrent::internal {
+namespace {
+
+// "3 spatial axes, ", as a part of a shape.
+std::string space(int axes) {
+  if (axes == 0) return "";
+  return std::to_string(axes) + (axes == 1 ? " spatial axis, " : " spatial axes, ");
+}
+
+}  // namespace
 
 Index gate_columns(const char* cell, Index in_features, Index hidden_features, Index gates) {
   const auto complain = [&](const char* what) {
@@ -26,9 +35,9 @@ void check_functions(const char* cell, std::initializer_list<Activation> functio
   throw ValueError("[" + std::string(cell) + "] a function is null. Leave the option out for the standard one.");
 }
 
-void check_input(const char* cell, const Tensor& x, Index in_features) {
-  if (x.rank() > 0 && x.size(-1) == in_features) return;
-  throw ShapeError("[" + std::string(cell) + "] x is " + describe(x) + ", expected [*batch, " +
+void check_input(const char* cell, const Tensor& x, Index in_features, int spatial_axes) {
+  if (x.rank() > spatial_axes && x.size(-1) == in_features) return;
+  throw ShapeError("[" + std::string(cell) + "] x is " + describe(x) + ", expected [*batch, " + space(spatial_axes) +
                    std::to_string(in_features) + "].");
 }
 
@@ -42,9 +51,10 @@ void check_carry(const char* cell, const char* part, const Tensor& value, const 
   if (!is_floating(value.dtype())) throw DTypeError(start + ", expected floating numbers.");
 }
 
-Shape carry_shape(const char* cell, const Shape& input, Index hidden) {
-  if (input.rank() == 0) {
-    throw ShapeError("[" + std::string(cell) + "] the input shape [] has no feature axis.");
+Shape carry_shape(const char* cell, const Shape& input, Index hidden, int spatial_axes) {
+  if (input.rank() <= spatial_axes) {
+    throw ShapeError("[" + std::string(cell) + "] the input shape " + to_string(input) + " lacks axes, expected [" +
+                     "*batch, " + space(spatial_axes) + "features].");
   }
   return input.axes(0, input.rank() - 1).append(Shape{hidden});
 }

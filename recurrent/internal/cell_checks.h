@@ -16,14 +16,14 @@ Index gate_columns(const char* cell, Index in_features, Index hidden_features, I
 // Throws ValueError if one of a cell's functions is null.
 void check_functions(const char* cell, std::initializer_list<Activation> functions);
 
-// Throws ShapeError unless x is [*batch, in_features].
-void check_input(const char* cell, const Tensor& x, Index in_features);
+// Throws ShapeError unless x is [*batch, *space, in_features].
+void check_input(const char* cell, const Tensor& x, Index in_features, int spatial_axes = 0);
 
 // Throws ShapeError, naming the part of the carry, unless it is [*batch, hidden] for x's batch axes; DTypeError unless
 // it is floating.
 void check_carry(const char* cell, const char* part, const Tensor& value, const Tensor& x, Index hidden);
 
-// [*batch, hidden] for an input [*batch, in_features]. Throws ShapeError if there is no feature axis.
-Shape carry_shape(const char* cell, const Shape& input, Index hidden);
+// [*batch, *space, hidden] for an input [*batch, *space, in_features]. Throws ShapeError if it lacks axes.
+Shape carry_shape(const char* cell, const Shape& input, Index hidden, int spatial_axes = 0);
 
 }  // namespace strata::recurrent::internal

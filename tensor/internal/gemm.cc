@@ -51,7 +51,7 @@ void* pack_buffer_bytes(PackBuffer which, std::size_t size) {
     std::unique_ptr<std::byte[], Free> bytes;
     std::size_t size = 0;
   };
-  thread_local Buffer buffers[3];
+  thread_local Buffer buffers[4];
   Buffer& buffer = buffers[static_cast<int>(which)];
   if (buffer.size < size) {
     buffer.bytes.reset();

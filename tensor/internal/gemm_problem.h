@@ -36,7 +36,7 @@ struct GemvProblem {
 };
 
 // Memory of this thread that stays allocated from call to call, at least `size` bytes, 64-byte aligned.
-enum class PackBuffer { a, b, vector };
+enum class PackBuffer { a, b, vector, patches };
 [[nodiscard]] void* pack_buffer_bytes(PackBuffer which, std::size_t size);
 
 template <typename T>

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "golden_runners/conv_parse.h"
 #include "golden_runners/nnx_cases.h"
 #include "strata/nn/batch_norm.h"
+#include "strata/nn/conv.h"
 #include "strata/nn/dropout.h"
 #include "strata/nn/embed.h"
 #include "strata/nn/layer_norm.h"
@@ -69,6 +71,12 @@ class Arguments {
     axes = values_.at(name).is_array() ? values_.at(name).get<std::vector<int>>()
                                        : std::vector<int>{values_.at(name).get<int>()};
     values_.erase(name);
+  }
+  void read(const char* name, std::vector<Index>& per_axis) {
+    if (values_.contains(name)) per_axis = parse_per_axis(take<Json>(name));
+  }
+  void read(const char* name, ConvPadding& padding) {
+    if (values_.contains(name)) padding = parse_padding(take<Json>(name));
   }
   void ignore(const char* name) { values_.erase(name); }
 
@@ -187,6 +195,25 @@ void run_linear(const Case& c) {
                         [](nn::Linear& layer, const Inputs& inputs) { return layer(inputs.at("x")); });
 }
 
+void run_conv(const Case& c) {
+  nn::ConvOptions options;
+  Arguments args(c, "args");
+  const auto in = args.take<Index>("in_features");
+  const auto out = args.take<Index>("out_features");
+  std::vector<Index> kernel_size;
+  args.read("kernel_size", kernel_size);
+  args.read("strides", options.window.strides);
+  args.read("padding", options.window.padding);
+  args.read("input_dilation", options.window.input_dilation);
+  args.read("kernel_dilation", options.window.kernel_dilation);
+  args.read("feature_group_count", options.window.feature_groups);
+  args.read("use_bias", options.use_bias);
+  args.check_all_read();
+  Rngs rngs(0);
+  run_layer<nn::Conv>(c, nn::Conv(in, out, Shape(kernel_size), rngs, options),
+                      [](nn::Conv& layer, const Inputs& inputs) { return layer(inputs.at("x")); });
+}
+
 void run_embed(const Case& c) {
   Arguments args(c, "args");
   const auto count = args.take<Index>("num_embeddings");
@@ -261,7 +288,7 @@ void run_dropout(const Case& c) {
 }
 
 const std::map<std::string, void (*)(const Case&)> layer_runners{
-    {"Linear", run_linear},        {"Embed", run_embed},     {"BatchNorm", run_batch_norm},
+    {"Linear", run_linear},        {"Conv", run_conv},       {"Embed", run_embed}, {"BatchNorm", run_batch_norm},
     {"LayerNorm", run_layer_norm}, {"Dropout", run_dropout},
 };
 

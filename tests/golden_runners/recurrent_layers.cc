@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden_runners/recurrent_layers.h"
 
+#include "golden_runners/conv_parse.h"
 #include "strata/nn/activations.h"
 #include "strata/nn/split.h"
 #include "strata/recurrent/bidirectional.h"
+#include "strata/recurrent/conv_lstm_cell.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
@@ -56,15 +58,33 @@ std::optional<DType> parse_dtype(const Json& cell) {
 // ---------------------------------------------------------------- cells
 
 template <class C>
-C make_cell(const Json& cell, Index in, DType dtype) {
+constexpr bool is_conv = false;
+template <int SpatialAxes>
+constexpr bool is_conv<rnn::ConvLSTMCell<SpatialAxes>> = true;
+
+template <class C>
+C make_conv_cell(const Json& cell, Index in, DType dtype) {
   Rngs rngs(0);
-  return {in,
-          cell.at("features").get<Index>(),
-          rngs,
-          {.gate = parse_activation(cell, "gate", sigmoid),
-           .activation = parse_activation(cell, "activation", strata::tanh),
-           .dtype = parse_dtype(cell),
-           .param_dtype = dtype}};
+  rnn::ConvLSTMOptions options{
+      .use_bias = cell.value("use_bias", true), .dtype = parse_dtype(cell), .param_dtype = dtype};
+  if (cell.contains("padding")) options.padding = parse_padding(cell.at("padding"));
+  return {in, cell.at("features").get<Index>(), cell.at("kernel_size").get<typename C::KernelSize>(), rngs, options};
+}
+
+template <class C>
+C make_cell(const Json& cell, Index in, DType dtype) {
+  if constexpr (is_conv<C>) {
+    return make_conv_cell<C>(cell, in, dtype);
+  } else {
+    Rngs rngs(0);
+    return {in,
+            cell.at("features").get<Index>(),
+            rngs,
+            {.gate = parse_activation(cell, "gate", sigmoid),
+             .activation = parse_activation(cell, "activation", strata::tanh),
+             .dtype = parse_dtype(cell),
+             .param_dtype = dtype}};
+  }
 }
 
 template <>
@@ -105,7 +125,7 @@ rnn::MGUCell make_cell<rnn::MGUCell>(const Json& cell, Index in, DType dtype) {
            .param_dtype = dtype}};
 }
 
-// Weights of the linen cells, by their names there; those of the nnx cells have our own paths.
+// Weights of the linen cells, by their names there; those of the nnx cells and of ConvLSTMCell have our own paths.
 template <class C>
 std::vector<WeightPlace> linen_places();
 
@@ -185,7 +205,9 @@ void place(C& cell, const WeightPlace& where, const Tensor& value) {
 
 template <class C>
 std::vector<WeightPlace> places_of(const C& cell, bool linen) {
-  if (linen) return linen_places<C>();
+  if constexpr (!is_conv<C>) {
+    if (linen) return linen_places<C>();
+  }
   std::vector<WeightPlace> places;
   for (const auto& [path, variable] : nn::state(cell)) places.push_back({to_string(path), path});
   return places;
@@ -295,7 +317,7 @@ class RNNLayer final : public Layer {
   std::vector<internal::Leaf> leaves() override { return internal::collect_leaves(internal::node_of(rnn_)); }
   LayerOutput run(const LayerInput& input) override {
     const bool time_major = option(entry_, layer_, "time_major");
-    const Shape step = rnn::internal::sequence_axes(input.x, 1, time_major).step;
+    const Shape step = rnn::internal::sequence_axes(input.x, C::num_feature_axes, time_major).step;
     const auto result = rnn_.scan(input.x, {.seq_lengths = input.lengths,
                                             .initial_carry = starting_carry(rnn_.cell, layer_, input.carry, "", step),
                                             .time_major = time_major,
@@ -335,7 +357,7 @@ class BidirectionalLayer final : public Layer {
   std::vector<internal::Leaf> leaves() override { return internal::collect_leaves(internal::node_of(bidirectional_)); }
   LayerOutput run(const LayerInput& input) override {
     const bool time_major = option(entry_, layer_, "time_major");
-    const Shape step = rnn::internal::sequence_axes(input.x, 1, time_major).step;
+    const Shape step = rnn::internal::sequence_axes(input.x, F::num_feature_axes, time_major).step;
     const auto result = bidirectional_.scan(
         input.x, {.seq_lengths = input.lengths,
                   .initial_forward_carry =
@@ -368,6 +390,12 @@ std::unique_ptr<Layer> make_single(const Json& entry, const Json& layer, Index i
   if (type == "GRUCell") return std::make_unique<L<rnn::GRUCell>>(entry, layer, in, dtype);
   if (type == "SimpleCell") return std::make_unique<L<rnn::SimpleCell>>(entry, layer, in, dtype);
   if (type == "MGUCell") return std::make_unique<L<rnn::MGUCell>>(entry, layer, in, dtype);
+  if (type == "ConvLSTMCell") {
+    const std::size_t spatial_axes = layer.at("cell").at("kernel_size").size();
+    if (spatial_axes == 1) return std::make_unique<L<rnn::ConvLSTMCell<1>>>(entry, layer, in, dtype);
+    if (spatial_axes == 2) return std::make_unique<L<rnn::ConvLSTMCell<2>>>(entry, layer, in, dtype);
+    return std::make_unique<L<rnn::ConvLSTMCell<3>>>(entry, layer, in, dtype);
+  }
   throw Skip("cell " + type);
 }
 
@@ -396,6 +424,10 @@ std::unique_ptr<Layer> make_layer(const Json& entry, const Json& layer, Index in
   if (forward == "OptimizedLSTMCell") return make_pair_with<rnn::OptimizedLSTMCell>(entry, layer, in_features, dtype);
   if (forward == "GRUCell") return make_pair_with<rnn::GRUCell>(entry, layer, in_features, dtype);
   if (forward == "SimpleCell") return make_pair_with<rnn::SimpleCell>(entry, layer, in_features, dtype);
+  if (forward == "ConvLSTMCell") {
+    using Cell = rnn::ConvLSTMCell<1>;
+    return std::make_unique<BidirectionalLayer<Cell, Cell>>(entry, layer, in_features, dtype);
+  }
   throw Skip("cell " + forward);
 }
 
