@@ -86,4 +86,7 @@
 #ifdef STRATA_HAS_CHECKPOINT
 #include "strata/checkpoint/dopamine.h"
 #include "strata/checkpoint/file.h"
+#include "strata/checkpoint/flat_names.h"
+#include "strata/checkpoint/numpy.h"
+#include "strata/checkpoint/safetensors.h"
 #endif
