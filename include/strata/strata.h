@@ -51,6 +51,7 @@
 #include "strata/recurrent/sequence.h"
 #include "strata/recurrent/simple_cell.h"
 #include "strata/recurrent/stream.h"
+#include "strata/recurrent/weights.h"
 #include "strata/state/combine.h"
 #include "strata/state/fields.h"
 #include "strata/state/graph_def.h"
