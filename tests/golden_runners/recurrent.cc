@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "golden_runners/recurrent_foreign.h"
 #include "golden_runners/recurrent_layers.h"
 #include "strata/nn/split.h"
 #include "strata/recurrent/bidirectional.h"
@@ -273,6 +274,7 @@ void run_case(const Json& entry, const CaseArrays& arrays) {
   const std::string group = entry.at("group");
   if (group == "flip") return run_flip(entry, arrays);
   if (group == "init") return run_init(entry, arrays);
+  if (is_foreign(entry)) return run_foreign(entry, arrays.below(""));
   if (!entry.contains("layer")) throw Skip("group " + group);
   run_layer(entry, arrays);
 }
