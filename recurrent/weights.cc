@@ -76,7 +76,7 @@ State internal::export_layers(const std::vector<LayerParts>& layers, WeightLayou
     for (const CellParts& cell : layers[i].cells) {
       const GRUForm form = has_both_forms ? layers[i].cells[0].form : GRUForm::reset_after;
       if (const auto difference = what_differs(cell, layout, form)) {
-        throw StateError(fmt::format("[export_weights] {} cannot hold {}.", library_of(layout), *difference));
+        throw StateError(fmt::format("[export_weights] {}.", *difference));
       }
     }
     write_layer(state, layout, layers[i], {.layer = i, .num_layers = layers.size()});

@@ -48,13 +48,14 @@ std::string_view text_of(GRUForm form) { return form == GRUForm::reset_after ? "
 std::optional<std::string> what_differs(const CellParts& cell, WeightLayout layout, GRUForm form) {
   const std::string_view library = library_of(layout);
   if (cell.family == CellFamily::gru && cell.form != form) {
-    return fmt::format("a GRU with GRUForm::{} in {}, where this {} has GRUForm::{}", text_of(form), library, cell.name,
-                       text_of(cell.form));
+    return fmt::format("this {} has GRUForm::{}, and the GRU of {} GRUForm::{}", cell.name, text_of(cell.form), library,
+                       text_of(form));
   }
-  if (cell.residual && !is_flax(layout))
-    return fmt::format("a residual {}, which {} does not have", cell.name, library);
+  if (cell.residual && !is_flax(layout)) {
+    return fmt::format("this {} is residual, and no layer of {} is", cell.name, library);
+  }
   if (layout == WeightLayout::pytorch && !has_functions_of_pytorch(cell)) {
-    return fmt::format("activations of this {}, which {} does not have", cell.name, library);
+    return fmt::format("this {} has activations that no layer of {} has", cell.name, library);
   }
   return std::nullopt;
 }
