@@ -241,7 +241,8 @@ class PyTorchCase {
   void check_values() {
     const Result result = network_.run(at(arrays_, "x").astype(dtype_), lengths(), initial());
     const double bound = wide_ ? float64_value : float32_value;
-    require_close(result.y, at(arrays_, reference_ + "y"), within_scaled(bound), reference_ + "y");
+    require_close(as_long_as(at(arrays_, reference_ + "y"), result.y), at(arrays_, reference_ + "y"),
+                  within_scaled(bound), reference_ + "y");
     require_close(*result.states.h, at(arrays_, reference_ + "h_n"), within_scaled(bound), reference_ + "h_n");
     if (result.states.c) {
       require_close(*result.states.c, at(arrays_, reference_ + "c_n"), within_scaled(bound), reference_ + "c_n");
@@ -270,7 +271,7 @@ class PyTorchCase {
     const std::size_t num_inputs = sources.size();
     for (const internal::Leaf& leaf : network_.leaves()) leaf.variable->reset(watch(leaf.variable->value()));
     const Result result = network_.run(x, lengths(), start);
-    Tensor loss = sum(result.y * at(arrays_, "ct/y").astype(dtype_)) +
+    Tensor loss = sum(as_long_as(at(arrays_, "ct/y"), result.y) * at(arrays_, "ct/y").astype(dtype_)) +
                   sum(*result.states.h * at(arrays_, "ct/h_n").astype(dtype_));
     if (result.states.c) loss = loss + sum(*result.states.c * at(arrays_, "ct/c_n").astype(dtype_));
     const std::vector<Tensor> gradients = tape.gradient(loss, sources);
@@ -285,6 +286,12 @@ class PyTorchCase {
   [[nodiscard]] std::optional<Tensor> lengths() const {
     const Tensor* given = find(arrays_, "lengths");
     return given == nullptr ? std::nullopt : std::optional(*given);
+  }
+
+  // PyTorch unpacks to the longest sequence unless told otherwise.
+  [[nodiscard]] Tensor as_long_as(const Tensor& expected, const Tensor& y) const {
+    const int time_axis = setting_.rnn.time_major ? 0 : y.rank() - 2;
+    return slice_axis(y, time_axis, 0, expected.size(time_axis));
   }
 
   [[nodiscard]] States initial() const {
@@ -422,6 +429,23 @@ State keras_weights(const Arrays& arrays) {
   return weights;
 }
 
+// y [batch, time, features] as Keras has it after going backwards: the steps behind the end of a sequence come first, and
+// have no output before them to repeat.
+Tensor with_padding_first(const Tensor& y, const std::vector<std::int64_t>& lengths) {
+  std::vector<Tensor> rows;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const Tensor row = y[static_cast<Index>(i)];
+    const Index padding = row.size(0) - lengths[i];
+    rows.push_back(concatenate({zeros({padding, row.size(1)}, row.dtype()), row.slice(0, lengths[i])}, 0));
+  }
+  return stack(rows, 0);
+}
+
+// Zeros behind the end of each sequence, where the two directions of Keras repeat different outputs.
+Tensor with_zero_padding(const Tensor& y, const Tensor& lengths) {
+  return where(expand_dims(arange(y.size(1)) < expand_dims(lengths, -1), -1), y, zeros_like(y));
+}
+
 template <class C>
 void run_keras(const Json& entry, const Arrays& arrays) {
   if (entry.contains("mask")) throw Skip("mask with holes");
@@ -432,7 +456,15 @@ void run_keras(const Json& entry, const Arrays& arrays) {
     lengths = tensor(values, {static_cast<Index>(values.size())});
   }
   const Result result = network.run(at(arrays, "x"), lengths, {});
-  require_close(result.y, at(arrays, "y"), within_scaled(float32_value), "y");
+  Tensor y = result.y;
+  Tensor expected = at(arrays, "y");
+  if (lengths && entry.value("go_backwards", false)) {
+    y = with_padding_first(y, entry.at("lens").get<std::vector<std::int64_t>>());
+  } else if (lengths && entry.value("bidirectional", false)) {
+    y = with_zero_padding(y, *lengths);
+    expected = with_zero_padding(expected, *lengths);
+  }
+  require_close(y, expected, within_scaled(float32_value), "y");
   Index position = 0;
   for (const char* side : {"", "fwd/", "bwd/"}) {
     const Tensor* const h = find(arrays, std::string("state/") + side + "h");
