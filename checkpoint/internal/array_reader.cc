@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "strata/checkpoint/internal/array_names.h"
+#include "strata/checkpoint/internal/elements.h"
 #include "strata/checkpoint/internal/limits.h"
 #include "strata/checkpoint/internal/numpy_dtype.h"
 #include "strata/state/kind_registry.h"
@@ -60,18 +61,6 @@ bool is_tagged_column_major(const Reading& reading, std::size_t value) {
   return order == "F";
 }
 
-void copy_elements(std::span<const std::byte> data, NumpyDType element, std::span<std::byte> out) {
-  if (element.dtype == DType::boolean) {
-    // NumPy takes every byte but 0 for true, C++ only 1.
-    std::transform(data.begin(), data.end(), out.begin(), [](std::byte b) { return std::byte{b != std::byte{0}}; });
-    return;
-  }
-  std::copy(data.begin(), data.end(), out.begin());
-  if (!element.swapped) return;
-  const std::ptrdiff_t size = size_in_bytes(element.dtype);
-  for (auto place = out.begin(); place != out.end(); place += size) std::reverse(place, place + size);
-}
-
 Tensor read_tensor(const Reading& reading, const ArrayFields& fields, DopamineOptions options) {
   const NumpyDType element = read_dtype(reading, *fields.dtype);
   std::vector<Index> sizes = read_sizes(reading, *fields.shape);
@@ -80,20 +69,15 @@ Tensor read_tensor(const Reading& reading, const ArrayFields& fields, DopamineOp
   if (column_major) std::reverse(sizes.begin(), sizes.end());
 
   const Shape shape(sizes);
-  const auto num_elements = static_cast<std::uint64_t>(shape.num_elements());
-  const auto element_bytes = static_cast<std::uint64_t>(size_in_bytes(element.dtype));
-  if (num_elements > max_index / element_bytes) {
-    reading.fail(*fields.shape, "the bytes of an array of this `shape` do not fit 63 bits.");
-  }
-  const std::uint64_t bytes_needed = num_elements * element_bytes;
+  const std::optional<std::uint64_t> bytes_needed = bytes_of(sizes, element.dtype);
+  if (!bytes_needed) reading.fail(*fields.shape, "the bytes of an array of this `shape` do not fit 63 bits.");
   reading.require(*fields.data, Type::binary, "`data`");
   const std::span<const std::byte> data = reading.message.binary(*fields.data);
-  if (data.size() != bytes_needed) {
+  if (data.size() != *bytes_needed) {
     reading.fail(*fields.data, fmt::format("`data` has {} bytes, but {} elements of {} take {}.", data.size(),
-                                           num_elements, name(element.dtype), bytes_needed));
+                                           shape.num_elements(), name(element.dtype), *bytes_needed));
   }
-  Tensor tensor = Tensor::uninitialized(shape, element.dtype);
-  copy_elements(data, element, tensor.mutable_bytes());
+  Tensor tensor = read_elements(data, element, shape);
   return column_major ? transpose(tensor) : tensor;
 }
 

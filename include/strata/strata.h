@@ -56,6 +56,7 @@
 #include "strata/recurrent/sequence.h"
 #include "strata/recurrent/simple_cell.h"
 #include "strata/recurrent/stream.h"
+#include "strata/recurrent/weights.h"
 #include "strata/state/combine.h"
 #include "strata/state/fields.h"
 #include "strata/state/graph_def.h"
@@ -92,4 +93,7 @@
 #ifdef STRATA_HAS_CHECKPOINT
 #include "strata/checkpoint/dopamine.h"
 #include "strata/checkpoint/file.h"
+#include "strata/checkpoint/flat_names.h"
+#include "strata/checkpoint/numpy.h"
+#include "strata/checkpoint/safetensors.h"
 #endif

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "golden_runners/recurrent_foreign.h"
 #include "golden_runners/recurrent_layers.h"
 #include "golden_runners/recurrent_seq2seq.h"
 #include "strata/nn/split.h"
@@ -275,6 +276,7 @@ void run_case(const Json& entry, const CaseArrays& arrays) {
   if (group == "flip") return run_flip(entry, arrays);
   if (group == "init") return run_init(entry, arrays);
   if (group == "seq2seq") return run_seq2seq(entry, arrays.below(""));
+  if (is_foreign(entry)) return run_foreign(entry, arrays.below(""));
   if (!entry.contains("layer")) throw Skip("group " + group);
   run_layer(entry, arrays);
 }

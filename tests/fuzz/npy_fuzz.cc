@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// decode_npy returns a tensor or throws FormatError; what it returns survives another round trip unless the encoder refuses
+// it.
+#include "flat_file_fuzz.h"
+#include "strata/checkpoint/numpy.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return strata::fuzz::round_trip(
+      data, size,
+      [](auto bytes) {
+        return strata::State{{strata::Path{"x"}, strata::Variable(strata::checkpoint::decode_npy(bytes))}};
+      },
+      [](const strata::State& state) { return strata::checkpoint::encode_npy(state.at({"x"})); });
+}

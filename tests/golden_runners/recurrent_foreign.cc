@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "golden_runners/recurrent_foreign.h"
+
+#include <utility>
+
+#include "strata/nn/split.h"
+#include "strata/recurrent/bidirectional.h"
+#include "strata/recurrent/gru_cell.h"
+#include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/rnn.h"
+#include "strata/recurrent/simple_cell.h"
+#include "strata/recurrent/weights.h"
+#include "strata/tensor/arithmetic.h"
+#include "strata/tensor/compare.h"
+#include "strata/tensor/create.h"
+#include "strata/tensor/error.h"
+#include "strata/tensor/gradient.h"
+#include "strata/tensor/manipulate.h"
+#include "strata/tensor/reduce.h"
+#include "support/golden_runner.h"
+
+namespace strata::golden {
+namespace {
+
+using support::Json;
+using support::require;
+using support::require_close;
+using support::Skip;
+using support::within_scaled;
+namespace rnn = strata::recurrent;
+
+// Of |a - b| / (1 + |b|): what the references themselves keep to.
+constexpr double float32_value = 2e-6;
+constexpr double float64_value = 1e-12;
+constexpr double float32_gradient = 1e-5;
+constexpr double float64_gradient = 1e-9;
+
+Tensor add(const Tensor& a, const Tensor& b) { return a + b; }
+
+const Tensor* find(const Arrays& arrays, const std::string& role) {
+  const auto found = arrays.find(role);
+  return found == arrays.end() ? nullptr : &found->second;
+}
+
+const Tensor& at(const Arrays& arrays, const std::string& role) {
+  const Tensor* found = find(arrays, role);
+  require(found != nullptr, "the file lacks " + role);
+  return *found;
+}
+
+// The arrays below a role as a state, as a reader of files gives them.
+State below(const Arrays& arrays, const std::string& role) {
+  State state;
+  for (const auto& [name, value] : arrays) {
+    if (name.starts_with(role)) state.set(Path::parse(name.substr(role.size())), Variable(value));
+  }
+  return state;
+}
+
+// What a case asks for, in the same words for all libraries.
+struct Setting {
+  rnn::WeightLayout layout = rnn::WeightLayout::pytorch;
+  rnn::WeightOptions options = {};
+  std::string kind;  // LSTM, GRU, RNN
+  Index in = 0;
+  Index hidden = 0;
+  Index layers = 1;
+  bool bidirectional = false;
+  bool sums = false;  // the outputs of both directions
+  bool relu = false;
+  rnn::GRUForm form = rnn::GRUForm::reset_after;
+  rnn::RNNOptions rnn = {};
+};
+
+template <class C>
+C make_cell(const Setting& setting, Index in, DType dtype) {
+  Rngs rngs(0);
+  if constexpr (std::is_same_v<C, rnn::GRUCell>) {
+    return C{in, setting.hidden, rngs, {.form = setting.form, .recurrent_bias = true, .param_dtype = dtype}};
+  } else if constexpr (std::is_same_v<C, rnn::SimpleCell>) {
+    return C{
+        in,
+        setting.hidden,
+        rngs,
+        {.activation = setting.relu ? static_cast<rnn::Activation>(strata::relu) : strata::tanh, .param_dtype = dtype}};
+  } else {
+    return C{in, setting.hidden, rngs, {.param_dtype = dtype}};
+  }
+}
+
+// The states of all layers and directions, [layers directions, *batch, hidden] as PyTorch has them; c is for LSTMs.
+struct States {
+  std::optional<Tensor> h, c;
+};
+
+struct Result {
+  Tensor y;
+  States states;
+};
+
+// Layers one upon the other, of one direction or two.
+template <class C>
+class Network {
+ public:
+  Network(const Setting& setting, DType dtype) : setting_(setting) {
+    Index in = setting.in;
+    for (Index i = 0; i < setting.layers; ++i) {
+      if (setting.bidirectional) {
+        both_.emplace_back(make_cell<C>(setting, in, dtype), make_cell<C>(setting, in, dtype),
+                           rnn::BidirectionalOptions{.merge = setting.sums ? add : rnn::concatenate_features});
+      } else {
+        one_.emplace_back(make_cell<C>(setting, in, dtype), setting.rnn);
+      }
+      in = setting.bidirectional ? 2 * setting.hidden : setting.hidden;
+    }
+  }
+
+  void load(const State& weights) {
+    if (setting_.bidirectional) {
+      rnn::load_weights(both_, weights, setting_.layout, setting_.options);
+    } else {
+      rnn::load_weights(one_, weights, setting_.layout, setting_.options);
+    }
+  }
+
+  [[nodiscard]] State exported() const {
+    return setting_.bidirectional ? rnn::export_weights(both_, setting_.layout)
+                                  : rnn::export_weights(one_, setting_.layout);
+  }
+
+  [[nodiscard]] State exported_cell(Index layer, bool backward, rnn::WeightLayout layout) const {
+    const auto i = static_cast<std::size_t>(layer);
+    if (!setting_.bidirectional) return rnn::export_weights(one_[i].cell, layout);
+    return rnn::export_weights(backward ? both_[i].backward_cell() : both_[i].forward_cell(), layout);
+  }
+
+  [[nodiscard]] std::vector<internal::Leaf> leaves() {
+    return internal::collect_leaves(setting_.bidirectional ? internal::node_of(both_) : internal::node_of(one_));
+  }
+
+  Result run(const Tensor& x, const std::optional<Tensor>& lengths, const States& initial) {
+    Result result{x, {}};
+    std::vector<Tensor> h, c;
+    for (Index i = 0; i < setting_.layers; ++i) {
+      if (setting_.bidirectional) {
+        run_both(i, result.y, lengths, initial, h, c);
+      } else {
+        run_one(i, result.y, lengths, initial, h, c);
+      }
+    }
+    result.states.h = stack(h, 0);
+    if (!c.empty()) result.states.c = stack(c, 0);
+    return result;
+  }
+
+ private:
+  using Carry = typename C::Carry;
+
+  static std::optional<Carry> carry_at(const States& states, Index position) {
+    if (!states.h) return std::nullopt;
+    Carry carry;
+    carry.h = (*states.h)[position];
+    if constexpr (std::is_same_v<Carry, rnn::LSTMCarry>) carry.c = (*states.c)[position];
+    return carry;
+  }
+
+  static void collect(const Carry& carry, std::vector<Tensor>& h, std::vector<Tensor>& c) {
+    h.push_back(carry.h);
+    if constexpr (std::is_same_v<Carry, rnn::LSTMCarry>) c.push_back(carry.c);
+  }
+
+  void run_one(Index i, Tensor& y, const std::optional<Tensor>& lengths, const States& initial, std::vector<Tensor>& h,
+               std::vector<Tensor>& c) {
+    const auto result =
+        one_[static_cast<std::size_t>(i)].scan(y, {.seq_lengths = lengths, .initial_carry = carry_at(initial, i)});
+    collect(result.carry, h, c);
+    y = result.y;
+  }
+
+  void run_both(Index i, Tensor& y, const std::optional<Tensor>& lengths, const States& initial, std::vector<Tensor>& h,
+                std::vector<Tensor>& c) {
+    const auto result =
+        both_[static_cast<std::size_t>(i)].scan(y, {.seq_lengths = lengths,
+                                                    .initial_forward_carry = carry_at(initial, 2 * i),
+                                                    .initial_backward_carry = carry_at(initial, 2 * i + 1),
+                                                    .time_major = setting_.rnn.time_major,
+                                                    .padding_output = setting_.rnn.padding_output});
+    collect(result.carry.forward, h, c);
+    collect(result.carry.backward, h, c);
+    y = result.y;
+  }
+
+  Setting setting_;
+  std::vector<rnn::Bidirectional<C>> both_;
+  std::vector<rnn::RNN<C>> one_;
+};
+
+// Loads the weights, and demands that exporting and loading them again gives the same layer.
+template <class C>
+Network<C> loaded(const Setting& setting, const State& weights, DType dtype) {
+  Setting lenient = setting;
+  lenient.options.cast = true;
+  Network<C> network(lenient, dtype);
+  network.load(weights);
+  Network<C> again(setting, dtype);
+  again.load(network.exported());
+  const auto ours = network.leaves();
+  const auto theirs = again.leaves();
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    require_close(*theirs[i].variable, *ours[i].variable, support::exactly, "exported " + to_string(ours[i].path));
+  }
+  return network;
+}
+
+// ---------------------------------------------------------------- PyTorch
+
+Setting pytorch_setting(const Json& entry) {
+  const bool unbatched = entry.at("shape").size() == 1;
+  return {.layout = rnn::WeightLayout::pytorch,
+          .kind = entry.at("cls"),
+          .in = entry.at("input_size"),
+          .hidden = entry.at("hidden_size"),
+          .layers = entry.value("num_layers", 1),
+          .bidirectional = entry.value("bidirectional", false),
+          .relu = entry.value("nonlinearity", "tanh") == "relu",
+          .rnn = {.time_major = !entry.value("batch_first", false) && !unbatched,
+                  .padding_output = rnn::PaddingOutput::zero}};
+}
+
+template <class C>
+class PyTorchCase {
+ public:
+  PyTorchCase(const Json& entry, const Arrays& arrays, DType dtype)
+      : arrays_(arrays),
+        setting_(pytorch_setting(entry)),
+        dtype_(dtype),
+        network_(loaded<C>(setting_, below(arrays, "params/"), dtype)),
+        wide_(dtype == DType::float64),
+        reference_(wide_ ? "ref64/" : "") {}
+
+  void check_values() {
+    const Result result = network_.run(at(arrays_, "x").astype(dtype_), lengths(), initial());
+    const double bound = wide_ ? float64_value : float32_value;
+    require_close(as_long_as(at(arrays_, reference_ + "y"), result.y), at(arrays_, reference_ + "y"),
+                  within_scaled(bound), reference_ + "y");
+    require_close(*result.states.h, at(arrays_, reference_ + "h_n"), within_scaled(bound), reference_ + "h_n");
+    if (result.states.c) {
+      require_close(*result.states.c, at(arrays_, reference_ + "c_n"), within_scaled(bound), reference_ + "c_n");
+    }
+  }
+
+  // The weights converted to linen's names by the generator.
+  void check_mapped() const {
+    for (const auto& [name, expected] : arrays_) {
+      if (!name.starts_with("mapped/")) continue;
+      const Path path = Path::parse(name);  // mapped/<layer>/<fwd or bwd>/<path in linen>
+      const State linen =
+          network_.exported_cell(path[1].integer(), path[2] == Key("bwd"), rnn::WeightLayout::flax_linen);
+      require_close(linen.at(Path(std::vector<Key>(path.begin() + 3, path.end()))), expected, support::exactly, name);
+    }
+  }
+
+  void check_gradients() {
+    GradientTape tape;
+    std::vector<Tensor> sources;
+    const auto watch = [&](const Tensor& value) { return sources.emplace_back(tape.watch(value)); };
+    const Tensor x = watch(at(arrays_, "x").astype(dtype_));
+    States start = initial();
+    if (start.h) start.h = watch(*start.h);
+    if (start.c) start.c = watch(*start.c);
+    const std::size_t num_inputs = sources.size();
+    for (const internal::Leaf& leaf : network_.leaves()) leaf.variable->reset(watch(leaf.variable->value()));
+    const Result result = network_.run(x, lengths(), start);
+    Tensor loss = sum(as_long_as(at(arrays_, "ct/y"), result.y) * at(arrays_, "ct/y").astype(dtype_)) +
+                  sum(*result.states.h * at(arrays_, "ct/h_n").astype(dtype_));
+    if (result.states.c) loss = loss + sum(*result.states.c * at(arrays_, "ct/c_n").astype(dtype_));
+    const std::vector<Tensor> gradients = tape.gradient(loss, sources);
+    const char* const names[] = {"x", "h0", "c0"};
+    for (std::size_t i = 0; i < num_inputs; ++i) check_gradient(names[i], gradients[i]);
+    std::size_t next = num_inputs;
+    for (const internal::Leaf& leaf : network_.leaves()) leaf.variable->reset(gradients[next++]);
+    check_parameter_gradients();
+  }
+
+ private:
+  [[nodiscard]] std::optional<Tensor> lengths() const {
+    const Tensor* given = find(arrays_, "lengths");
+    return given == nullptr ? std::nullopt : std::optional(*given);
+  }
+
+  // PyTorch unpacks to the longest sequence unless told otherwise.
+  [[nodiscard]] Tensor as_long_as(const Tensor& expected, const Tensor& y) const {
+    const int time_axis = setting_.rnn.time_major ? 0 : y.rank() - 2;
+    return slice_axis(y, time_axis, 0, expected.size(time_axis));
+  }
+
+  [[nodiscard]] States initial() const {
+    States states;
+    if (const Tensor* h = find(arrays_, "h0")) states.h = h->astype(dtype_);
+    if (const Tensor* c = find(arrays_, "c0")) states.c = c->astype(dtype_);
+    return states;
+  }
+
+  void check_gradient(const std::string& name, const Tensor& actual) const {
+    const std::string role = (wide_ ? "grad64/" : "grad/") + name;
+    require_close(actual, at(arrays_, role), within_scaled(wide_ ? float64_gradient : float32_gradient), role);
+  }
+
+  // The network holds its own gradients now, which leave it under PyTorch's names. Two biases that are one here have the
+  // gradient of the one.
+  void check_parameter_gradients() const {
+    const State exported = network_.exported();
+    for (const auto& [path, variable] : exported) {
+      const std::string name = to_string(path);
+      const bool merged = setting_.kind != "GRU" && name.starts_with("bias_");
+      if (find(arrays_, "grad/params/" + name) == nullptr) continue;
+      Tensor gradient = variable.value();
+      if (merged) {
+        const std::string rest = name.substr(std::string("bias_ih").size());
+        gradient = exported.at({"bias_ih" + rest}).value() + exported.at({"bias_hh" + rest}).value();
+      }
+      check_gradient("params/" + name, gradient);
+    }
+  }
+
+  const Arrays& arrays_;
+  Setting setting_;
+  DType dtype_;
+  Network<C> network_;
+  bool wide_;
+  std::string reference_;
+};
+
+template <class C>
+void run_pytorch(const Json& entry, const Arrays& arrays) {
+  if (entry.contains("proj_size")) throw Skip("projection");
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    PyTorchCase<C> layer(entry, arrays, dtype);
+    layer.check_values();
+    if (dtype == DType::float32) layer.check_mapped();
+    if (entry.value("grad", false)) layer.check_gradients();
+  }
+}
+
+// ---------------------------------------------------------------- ONNX
+
+Setting onnx_setting(const Json& entry) {
+  const bool after = entry.value("lbr", 0) != 0;
+  const rnn::GRUForm form = after ? rnn::GRUForm::reset_after : rnn::GRUForm::reset_before;
+  return {.layout = rnn::WeightLayout::onnx,
+          .options = {.gru_form = form},
+          .kind = entry.at("op"),
+          .in = entry.at("I"),
+          .hidden = entry.at("H"),
+          .bidirectional = entry.at("direction") == "bidirectional",
+          .form = form,
+          .rnn = {.time_major = true,
+                  .reverse = entry.at("direction") == "reverse",
+                  .keep_order = true,
+                  .padding_output = rnn::PaddingOutput::zero}};
+}
+
+State onnx_weights(const Arrays& arrays) {
+  State weights;
+  for (const char* name : {"W", "R", "B", "P"}) {
+    if (const Tensor* found = find(arrays, name)) weights.set({name}, Variable(*found));
+  }
+  return weights;
+}
+
+// ONNX Runtime gives zeros where a sequence has no steps; here the state is the initial one.
+Tensor with_initial_where_empty(const Tensor& final, const Tensor* lengths, const std::optional<Tensor>& initial) {
+  if (lengths == nullptr || !initial) return final;
+  return where(expand_dims(*lengths > 0, -1), final, *initial);
+}
+
+template <class C>
+void run_onnx(const Json& entry, const Arrays& arrays) {
+  const Setting setting = onnx_setting(entry);
+  if (entry.value("peephole", false)) {
+    Network<C> network(setting, DType::float32);
+    try {
+      network.load(onnx_weights(arrays));
+    } catch (const StateError&) {
+      return;
+    }
+    return require(false, "peepholes were lost without a word");
+  }
+  Network<C> network = loaded<C>(setting, onnx_weights(arrays), DType::float32);
+  const Tensor* const lengths = find(arrays, "sequence_lens");
+  States initial;
+  if (const Tensor* h = find(arrays, "initial_h")) initial.h = *h;
+  if (const Tensor* c = find(arrays, "initial_c")) initial.c = *c;
+  const Result result =
+      network.run(at(arrays, "X"), lengths == nullptr ? std::nullopt : std::optional(*lengths), initial);
+  // Y is [time, directions, batch, hidden].
+  const Tensor y = concatenate(split_axis(at(arrays, "Y"), setting.bidirectional ? 2 : 1, 1), -1);
+  require_close(result.y, squeeze(y, 1), within_scaled(float32_value), "Y");
+  const Tensor h = with_initial_where_empty(at(arrays, "Y_h"), lengths, initial.h);
+  require_close(*result.states.h, h, within_scaled(float32_value), "Y_h");
+  if (!result.states.c) return;
+  const Tensor c = with_initial_where_empty(at(arrays, "Y_c"), lengths, initial.c);
+  require_close(*result.states.c, c, within_scaled(float32_value), "Y_c");
+}
+
+// ---------------------------------------------------------------- Keras
+
+Setting keras_setting(const Json& entry) {
+  const bool after = entry.value("reset_after", true);
+  return {.layout = rnn::WeightLayout::keras,
+          .kind = entry.at("cls"),
+          .in = entry.at("shape")[2],
+          .hidden = entry.at("units"),
+          .bidirectional = entry.value("bidirectional", false),
+          .sums = entry.value("merge", "concat") == "sum",
+          .form = after ? rnn::GRUForm::reset_after : rnn::GRUForm::reset_before,
+          .rnn = {.reverse = entry.value("go_backwards", false), .padding_output = rnn::PaddingOutput::repeat_last}};
+}
+
+// The names that Keras gives: those of the golden file are short.
+State keras_weights(const Arrays& arrays) {
+  State weights;
+  for (const auto& [path, variable] : below(arrays, "params/")) {
+    const Path layer = path[0] == Key("fwd")   ? Path{"forward_layer", "cell"}
+                       : path[0] == Key("bwd") ? Path{"backward_layer", "cell"}
+                                               : Path{"cell"};
+    weights.set(layer / path.back(), variable);
+  }
+  return weights;
+}
+
+// y [batch, time, features] as Keras has it after going backwards: the steps behind the end of a sequence come first, and
+// have no output before them to repeat.
+Tensor with_padding_first(const Tensor& y, const std::vector<std::int64_t>& lengths) {
+  std::vector<Tensor> rows;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const Tensor row = y[static_cast<Index>(i)];
+    const Index padding = row.size(0) - lengths[i];
+    rows.push_back(concatenate({zeros({padding, row.size(1)}, row.dtype()), row.slice(0, lengths[i])}, 0));
+  }
+  return stack(rows, 0);
+}
+
+// Zeros behind the end of each sequence, where the two directions of Keras repeat different outputs.
+Tensor with_zero_padding(const Tensor& y, const Tensor& lengths) {
+  return where(expand_dims(arange(y.size(1)) < expand_dims(lengths, -1), -1), y, zeros_like(y));
+}
+
+template <class C>
+void run_keras(const Json& entry, const Arrays& arrays) {
+  if (entry.contains("mask")) throw Skip("mask with holes");
+  Network<C> network = loaded<C>(keras_setting(entry), keras_weights(arrays), DType::float32);
+  std::optional<Tensor> lengths;
+  if (entry.contains("lens")) {
+    const auto values = entry.at("lens").get<std::vector<std::int64_t>>();
+    lengths = tensor(values, {static_cast<Index>(values.size())});
+  }
+  const Result result = network.run(at(arrays, "x"), lengths, {});
+  Tensor y = result.y;
+  Tensor expected = at(arrays, "y");
+  if (lengths && entry.value("go_backwards", false)) {
+    y = with_padding_first(y, entry.at("lens").get<std::vector<std::int64_t>>());
+  } else if (lengths && entry.value("bidirectional", false)) {
+    y = with_zero_padding(y, *lengths);
+    expected = with_zero_padding(expected, *lengths);
+  }
+  require_close(y, expected, within_scaled(float32_value), "y");
+  Index position = 0;
+  for (const char* side : {"", "fwd/", "bwd/"}) {
+    const Tensor* const h = find(arrays, std::string("state/") + side + "h");
+    if (h == nullptr) continue;
+    require_close((*result.states.h)[position], *h, within_scaled(float32_value), std::string(side) + "h");
+    if (result.states.c) {
+      const std::string name = std::string("state/") + side + "c";
+      require_close((*result.states.c)[position], at(arrays, name), within_scaled(float32_value), name);
+    }
+    ++position;
+  }
+}
+
+// ---------------------------------------------------------------- all
+
+template <class C>
+void run_of(const Json& entry, const Arrays& arrays) {
+  const std::string source = entry.at("source");
+  if (source == "torch") return run_pytorch<C>(entry, arrays);
+  if (source == "onnxruntime") return run_onnx<C>(entry, arrays);
+  run_keras<C>(entry, arrays);
+}
+
+}  // namespace
+
+bool is_foreign(const Json& entry) {
+  const std::string source = entry.at("source");
+  return source == "torch" || source == "onnxruntime" || source == "keras";
+}
+
+void run_foreign(const Json& entry, const Arrays& arrays) {
+  const std::string kind = entry.contains("op") ? entry.at("op") : entry.at("cls");
+  if (kind == "LSTM") {
+    run_of<rnn::LSTMCell>(entry, arrays);
+    return run_of<rnn::OptimizedLSTMCell>(entry, arrays);
+  }
+  if (kind == "GRU") return run_of<rnn::GRUCell>(entry, arrays);
+  if (kind == "RNN" || kind == "SimpleRNN") return run_of<rnn::SimpleCell>(entry, arrays);
+  throw Skip("layer " + kind);
+}
+
+}  // namespace strata::golden
