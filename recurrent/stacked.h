@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -116,5 +117,8 @@ struct Stacked {
 
   STRATA_FIELDS(layers, dropout, options)
 };
+
+template <class Layer>
+Stacked(std::initializer_list<Layer>, nn::Dropout = nn::Dropout(0), const StackedOptions& = {}) -> Stacked<Layer>;
 
 }  // namespace strata::recurrent

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -83,5 +84,8 @@ struct StackedCell {
     return cell_aside(carry, zeros(input)).y.shape();
   }
 };
+
+template <class C>
+StackedCell(std::initializer_list<C>, const StackedCellOptions& = {}) -> StackedCell<C>;
 
 }  // namespace strata::recurrent
