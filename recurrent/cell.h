@@ -24,15 +24,16 @@
 //     Carry initial_carry(const Shape& input) const;
 //   };
 //
-// Parts of a carry, and a carry itself, may also be a std::vector, std::array or std::optional of carries. The new carry has the shapes and element types of the old
-// one, and y has the batch axes of x. A cell that changes itself when it is called (by dropout, batch statistics) has
-// an operator() that is not const.
+// A carry, and each part of it, may also be a std::vector, std::array or std::optional of carries. The new carry has the
+// shapes and element types of the old one, and y has the batch axes of x. A cell that changes itself when it is called
+// (by dropout, batch statistics) has an operator() that is not const.
 //
 // What a cell fixes for a whole sequence, such as a mask of dropout, it makes at the sequence's beginning; the cell
 // itself keeps nothing of it:
 //
-//     struct Sequence { std::optional<Tensor> mask; STRATA_FIELDS(mask) };  // built like a carry
-//     Sequence begin_sequence(const Carry& initial, const Shape& input);    // input: [*batch, *features]
+//     // Built like a carry: its tensors are [*batch, ...].
+//     struct Sequence { std::optional<Tensor> mask; STRATA_FIELDS(mask) };
+//     Sequence begin_sequence(const Carry& initial, const Shape& input);  // of inputs [*batch, *features]
 //     rnn::Step<Carry> operator()(const Carry& carry, const Tensor& x, const Sequence& sequence);
 //
 // Such a cell's operator() without a sequence takes a sequence of one step. Who runs any cell step by step calls the

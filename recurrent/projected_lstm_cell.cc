@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/projected_lstm_cell.h"
 
+#include "strata/nn/internal/layer.h"
 #include "strata/recurrent/internal/cell_checks.h"
 #include "strata/recurrent/internal/lstm_parts.h"
 #include "strata/tensor/arithmetic.h"
@@ -11,14 +12,18 @@ namespace {
 
 constexpr const char* name = "ProjectedLSTMCell";
 
+Index columns(Index hidden_features, Index projection_features) {
+  nn::internal::check_positive(projection_features, "projection_features", name);
+  return internal::gate_columns(name, projection_features, hidden_features, 4);
+}
+
 }  // namespace
 
 ProjectedLSTMCell::ProjectedLSTMCell(Index in_features, Index hidden_features, Index projection_features, Rngs& rngs,
                                      const LSTMOptions& lstm_options)
     : dense_i{internal::lstm_input_map(in_features, internal::gate_columns(name, in_features, hidden_features, 4), rngs,
                                        lstm_options)},
-      dense_h{internal::lstm_hidden_map(projection_features,
-                                        internal::gate_columns(name, projection_features, hidden_features, 4), rngs,
+      dense_h{internal::lstm_hidden_map(projection_features, columns(hidden_features, projection_features), rngs,
                                         lstm_options)},
       projection{internal::lstm_input_map(hidden_features, projection_features, rngs, lstm_options)},
       options(lstm_options) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes torch.safetensors: LSTM with projections, stacks, and cells with layer norm, by PyTorch 2.11 in float64.
+"""Writes torch.safetensors: LSTM with projections, stacks, and cells with layer norm, by PyTorch 2.15 in float64.
 
 Weights are stored as Strata keeps them: kernels [in, out], both biases summed where that is the same.
 """
