@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "strata/nn/internal/drop.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/create.h"
@@ -24,11 +23,6 @@ Shape mask_shape(const Tensor& x, const std::vector<int>& axes) {
 }
 
 }  // namespace
-
-Tensor internal::drop(const Tensor& x, const Tensor& kept, double keep) {
-  return differentiable(where(kept, stop_gradient(x) / keep, 0), {x},
-                        [kept, keep](const Tensor& dy) { return std::vector<Cotangent>{where(kept, dy / keep, 0)}; });
-}
 
 Dropout::Dropout(double drop_rate, const DropoutOptions& options)
     : rate(drop_rate), deterministic(options.deterministic), broadcast_dims(options.broadcast_dims) {
@@ -51,7 +45,9 @@ Tensor Dropout::operator()(const Tensor& x, const DropoutCall& call) {
   }
   const Shape shape = mask_shape(x, broadcast_dims);
   const double keep = 1 - rate;
-  return internal::drop(x, random::bernoulli(rngs->draw(), shape, keep), keep);
+  const Tensor kept = random::bernoulli(rngs->draw(), shape, keep);
+  return differentiable(where(kept, stop_gradient(x) / keep, 0), {x},
+                        [kept, keep](const Tensor& dy) { return std::vector<Cotangent>{where(kept, dy / keep, 0)}; });
 }
 
 }  // namespace strata::nn

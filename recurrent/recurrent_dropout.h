@@ -7,7 +7,7 @@
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/fused.h"
 #include "strata/recurrent/internal/noise.h"
-#include "strata/recurrent/noise_options.h"
+#include "strata/recurrent/noise.h"
 
 namespace strata::recurrent {
 
@@ -20,8 +20,8 @@ struct RecurrentDropoutRates {
 // products with recurrent kernels, and elements of x, are 0 with the probability given, and the others divided by 1 -
 // rate. One mask serves all gates. What a GRU passes on of h itself is left alone.
 //
-// In evaluation mode (`deterministic`), or with rates of 0, it is the cell as it is, on the fused operation too. In
-// training mode a sequence runs step by step.
+// In evaluation mode (`deterministic`), or with rates of 0, it is the cell as it is. Standard cells run as one fused
+// operation in both modes.
 //
 // It stands directly around a cell that has `step_with_h`; other wrappers go around it. The masks are part of the
 // sequence (see cell.h), not of the module; they are drawn at its beginning, that for h first.
@@ -30,12 +30,7 @@ struct RecurrentDropoutRates {
 template <RecurrentProductCell C>
 struct RecurrentDropout {
   using Carry = typename C::Carry;
-  struct Sequence {
-    std::optional<Tensor> kept_h = {};  // bool, of the shape of h
-    std::optional<Tensor> kept_x = {};  // bool, [*batch, *features]
-
-    STRATA_FIELDS(kept_h, kept_x)
-  };
+  using Sequence = DropoutMasks;
   static constexpr int num_feature_axes = C::num_feature_axes;
 
   // Forks the stream `rng_collection` of streams, or `default`. Throws ValueError if a rate is not in [0, 1].
@@ -51,13 +46,14 @@ struct RecurrentDropout {
   }
 
   [[nodiscard]] Step<Carry> operator()(const Carry& carry, const Tensor& x, const Sequence& sequence) {
-    return cell.step_with_h(carry, internal::drop(x, sequence.kept_x, input_rate),
-                            internal::drop(carry.h, sequence.kept_h, recurrent_rate));
+    return cell.step_with_h(carry, internal::masked(x, sequence.x), internal::masked(carry.h, sequence.h));
   }
 
   [[nodiscard]] Sequence begin_sequence(const Carry& initial, const Shape& input) {
     if (deterministic) return {};
-    return {internal::draw_mask(initial.h.shape(), recurrent_rate, rngs), internal::draw_mask(input, input_rate, rngs)};
+    const DType dtype = initial.h.dtype();
+    return {internal::draw_mask(initial.h.shape(), dtype, recurrent_rate, rngs),
+            internal::draw_mask(input, dtype, input_rate, rngs)};
   }
 
   [[nodiscard]] Carry initial_carry(const Shape& input) const requires SelfStartingCell<C> {
@@ -65,8 +61,12 @@ struct RecurrentDropout {
   }
 
   [[nodiscard]] std::optional<internal::FusedCell> fused() const requires internal::FusableCell<C> {
-    const bool is_identity = deterministic || (recurrent_rate == 0 && input_rate == 0);
-    return is_identity ? cell.fused() : std::nullopt;
+    std::optional<internal::FusedCell> fused = cell.fused();
+    const bool is_masked = !deterministic && (recurrent_rate != 0 || input_rate != 0);
+    // The operation takes a residual h for a part of the product.
+    if (!fused || (is_masked && fused->residual)) return std::nullopt;
+    fused->is_masked = is_masked;
+    return fused;
   }
 
   C cell;

@@ -7,7 +7,7 @@
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/fused.h"
 #include "strata/recurrent/internal/noise.h"
-#include "strata/recurrent/noise_options.h"
+#include "strata/recurrent/noise.h"
 
 namespace strata::recurrent {
 

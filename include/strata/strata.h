@@ -49,7 +49,7 @@
 #include "strata/recurrent/learned_carry.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
-#include "strata/recurrent/noise_options.h"
+#include "strata/recurrent/noise.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/recurrent_dropout.h"
 #include "strata/recurrent/rnn.h"

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "strata/nn/internal/drop.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/create.h"
@@ -24,14 +23,15 @@ double checked_memory_rate(double rate, bool has_memory) {
   return checked_rate(rate, "Zoneout", "the rate of c");
 }
 
-std::optional<Tensor> draw_mask(const Shape& shape, double rate, RngStream& rngs) {
+std::optional<Tensor> draw_mask(const Shape& shape, DType dtype, double rate, RngStream& rngs) {
   if (rate == 0) return std::nullopt;
-  return random::bernoulli(rngs.draw(), shape, 1 - rate);
+  if (rate == 1) return zeros(shape, dtype);
+  return random::bernoulli(rngs.draw(), shape, 1 - rate).astype(dtype) / (1 - rate);
 }
 
-Tensor drop(const Tensor& x, const std::optional<Tensor>& kept, double rate) {
-  if (!kept) return x;
-  return rate == 1 ? zeros_like(x) : nn::internal::drop(x, *kept, 1 - rate);
+Tensor masked(const Tensor& x, const std::optional<Tensor>& mask) {
+  if (!mask) return x;
+  return is_floating(x.dtype()) ? (x * *mask).astype(x.dtype()) : x * *mask;
 }
 
 Tensor zone_out(const Tensor& before, const Tensor& after, double rate, bool deterministic, RngStream& rngs) {

@@ -15,12 +15,12 @@ double checked_rate(double rate, const char* wrapper, const char* name);
 // The same for the memory of a cell under zoneout, which the cell may not have: its rate is 0 then.
 double checked_memory_rate(double rate, bool has_memory);
 
-// What an element is multiplied by or not: bool of that shape, true with probability 1 - rate. Nothing, and nothing is
-// drawn, if the rate is 0.
-std::optional<Tensor> draw_mask(const Shape& shape, double rate, RngStream& rngs);
+// What elements are multiplied by: 0 with the probability `rate`, else 1 / (1 - rate). Nothing, and nothing is drawn, if
+// the rate is 0.
+std::optional<Tensor> draw_mask(const Shape& shape, DType dtype, double rate, RngStream& rngs);
 
-// Elements that the mask keeps, divided by 1 - rate; zeros for the others. x itself without a mask.
-Tensor drop(const Tensor& x, const std::optional<Tensor>& kept, double rate);
+// x times the mask, of the element type of x if that is floating; x itself without a mask.
+Tensor masked(const Tensor& x, const std::optional<Tensor>& mask);
 
 // A part of a carry under zoneout: each element stays as it was before the step with probability `rate`; in evaluation
 // the mean of that.

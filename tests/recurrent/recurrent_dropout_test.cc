@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "recurrent/cells.h"
@@ -12,6 +13,7 @@
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/simple_cell.h"
+#include "strata/recurrent/stream.h"
 #include "strata/tensor/error.h"
 #include "support/compare.h"
 
@@ -112,20 +114,20 @@ TEST(RecurrentDropout, IsTheFusedCellInEvaluation) {
   Rngs rngs(0);
   const LSTMCell lstm(2, 3, rngs);
   RecurrentDropout cell(lstm, {.recurrent = 0.5, .input = 0.5}, rngs);
-  EXPECT_FALSE(cell.fused());
+  EXPECT_TRUE(cell.fused()->is_masked);
   nn::eval(cell);
-  EXPECT_TRUE(cell.fused());
+  EXPECT_FALSE(cell.fused()->is_masked);
   LSTMCell bare = lstm;
   const Tensor x = random::normal(random::key(1), {2, 4, 2});
   EXPECT_EQ(difference(scan(cell, x).y, scan(bare, x).y, exactly), "");
   nn::train(cell);
-  EXPECT_FALSE(cell.fused());
+  EXPECT_TRUE(cell.fused()->is_masked);
 }
 
 TEST(RecurrentDropout, IsTheFusedCellAtRatesOfZero) {
   Rngs rngs(0);
   const RecurrentDropout cell(LSTMCell(2, 3, rngs), {}, rngs);
-  EXPECT_TRUE(cell.fused());
+  EXPECT_FALSE(cell.fused()->is_masked);
 }
 
 TEST(RecurrentDropout, DrawsForBothDirectionsOfABidirectional) {
@@ -136,6 +138,82 @@ TEST(RecurrentDropout, DrawsForBothDirectionsOfABidirectional) {
   EXPECT_NE(difference(slice_axis(y, 1, 0, 64), slice_axis(flip_sequences(y, {}, {.num_batch_dims = 0}), 1, 64, 128),
                        exactly),
             "");
+}
+
+TEST(RecurrentDropout, IsNoCellToStreamInTraining) {
+  Rngs rngs(0);
+  RecurrentDropout cell(LSTMCell(2, 3, rngs), {.recurrent = 0.5}, rngs);
+  EXPECT_THAT([&] { (void)stream(cell, 1); }, ThrowsMessage<ValueError>(HasSubstr("nn::eval")));
+  nn::eval(cell);
+  EXPECT_EQ(stream(cell, 1).batch(), 1);
+}
+
+// The fused operation against steps, from cells with the same streams: values, and gradients of everything.
+template <class C>
+void expect_fused_as_by_steps(const C& cell, Index rows, Index time) {
+  Rngs rngs(0);
+  const RecurrentDropout dropped(cell, {.recurrent = 0.5, .input = 0.25}, rngs);
+  const Index in = dropped.fused()->input;
+  const Tensor x = random::normal(random::key(1), {rows, time, in}, DType::float64);
+  ScanOptions<typename C::Carry> options{.initial_carry = dropped.initial_carry({rows, in})};
+  internal::for_each_tensor([](const std::string&, Tensor& part) { part = part + 0.5; }, "", *options.initial_carry);
+  const auto compare = [&](const Tensor& input) {
+    const auto fused = scan_with_gradients(
+        dropped, input, options, [](auto& c, const Tensor& given, const auto& o) { return scan(c, given, o); });
+    const auto by_steps = scan_with_gradients(dropped, input, options, [](auto& c, const Tensor& given, const auto& o) {
+      return internal::scan_by_steps(c, given, o);
+    });
+    ASSERT_EQ(fused.size(), by_steps.size());
+    for (std::size_t i = 0; i < fused.size(); ++i) {
+      EXPECT_EQ(difference(fused[i].value, by_steps[i].value, support::within_scaled(1e-9)), "") << fused[i].name;
+    }
+  };
+  compare(x);
+  std::vector<Index> lengths;
+  for (Index row = 0; row < rows; ++row) lengths.push_back(row % (time + 1));
+  options.seq_lengths = tensor(lengths, {rows});
+  for (const auto padding : {PaddingOutput::keep, PaddingOutput::zero, PaddingOutput::repeat_last}) {
+    options.padding_output = padding;
+    compare(x);
+  }
+  options.reverse = true;
+  compare(x);
+  options.time_major = true;
+  compare(move_axis(x, 1, 0));
+}
+
+TEST(RecurrentDropout, RunsAsTheFusedOperationInTraining) {
+  Rngs rngs(0);
+  for (const Index rows : {1, 3, 30}) {
+    expect_fused_as_by_steps(LSTMCell(3, 5, rngs, {.param_dtype = DType::float64}), rows, 4);
+    expect_fused_as_by_steps(GRUCell(3, 5, rngs, {.recurrent_bias = true, .param_dtype = DType::float64}), rows, 4);
+    expect_fused_as_by_steps(SimpleCell(3, 5, rngs, {.param_dtype = DType::float64}), rows, 4);
+  }
+}
+
+// h' = relu(x + h dropped + h): a unit whose h is dropped goes 1, 2, 3, another one 1, 4, 13.
+TEST(RecurrentDropout, LeavesAResidualAlone) {
+  Rngs rngs(0);
+  SimpleCell simple = adding_cell();
+  simple.options.residual = true;
+  RecurrentDropout cell(simple, {.recurrent = 0.5}, rngs);
+  const Tensor y = scan(cell, ones({3, 64})).y;
+  EXPECT_THAT(elements(y[2]), testing::Each(testing::AnyOf(3, 13)));
+  EXPECT_THAT(elements(y[2]), testing::Contains(3));
+}
+
+// Rows for several threads, and several chunks of pairs.
+TEST(RecurrentDropout, RunsAsTheFusedOperationInThreads) {
+  Rngs rngs(0);
+  expect_fused_as_by_steps(OptimizedLSTMCell(20, 40, rngs, {.param_dtype = DType::float64}), 60, 20);
+}
+
+TEST(RecurrentDropout, TakesSeveralBatchAxes) {
+  Rngs rngs(0);
+  RecurrentDropout cell(GRUCell(3, 5, rngs), {.recurrent = 0.5, .input = 0.25}, rngs);
+  RecurrentDropout same = nn::clone(cell);
+  const Tensor x = random::normal(random::key(1), {2, 3, 4, 3});
+  EXPECT_EQ(difference(scan(cell, x).y.reshape({6, 4, 5}), scan(same, x.reshape({6, 4, 3})).y, exactly), "");
 }
 
 TEST(RecurrentDropout, RefusesRatesThatAreNoProbabilities) {

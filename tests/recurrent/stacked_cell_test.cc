@@ -58,8 +58,8 @@ TEST(StackedCell, DrawsAMaskForEachCell) {
   const auto layer = [&](Index width) { return RecurrentDropout(GRUCell(width, 3, rngs), {.input = 0.5}, rngs); };
   StackedCell cell({layer(2), layer(3)});
   const auto sequence = begin_sequence(cell, cell.initial_carry({4, 2}), {4, 2});
-  EXPECT_EQ(sequence[0].kept_x->shape(), (Shape{4, 2}));
-  EXPECT_EQ(sequence[1].kept_x->shape(), (Shape{4, 3}));
+  EXPECT_EQ(sequence[0].x->shape(), (Shape{4, 2}));
+  EXPECT_EQ(sequence[1].x->shape(), (Shape{4, 3}));
 }
 
 TEST(StackedCell, RefusesAnotherNumberOfCarries) {
