@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <cstddef>
+#include <optional>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "strata/state/fields.h"
 #include "strata/tensor/activation.h"
@@ -21,8 +24,20 @@
 //     Carry initial_carry(const Shape& input) const;
 //   };
 //
-// The new carry has the shapes and element types of the old one, and y has the batch axes of x. A cell that changes
-// itself when it is called (by dropout, batch statistics) has an operator() that is not const.
+// A carry, and each part of it, may also be a std::vector, std::array or std::optional of carries. The new carry has the
+// shapes and element types of the old one, and y has the batch axes of x. A cell that changes itself when it is called
+// (by dropout, batch statistics) has an operator() that is not const.
+//
+// What a cell fixes for a whole sequence, such as a mask of dropout, it makes at the sequence's beginning; the cell
+// itself keeps nothing of it:
+//
+//     // Built like a carry: its tensors are [*batch, ...].
+//     struct Sequence { std::optional<Tensor> mask; STRATA_FIELDS(mask) };
+//     Sequence begin_sequence(const Carry& initial, const Shape& input);  // of inputs [*batch, *features]
+//     rnn::Step<Carry> operator()(const Carry& carry, const Tensor& x, const Sequence& sequence);
+//
+// Such a cell's operator() without a sequence takes a sequence of one step. Who runs any cell step by step calls the
+// functions `begin_sequence` and `step` below, as `scan` does; a cell that wraps cells hands their sequences through.
 //
 // `RNN` and `Bidirectional` run any cell over a sequence.
 namespace strata::recurrent {
@@ -49,22 +64,93 @@ concept SelfStartingCell = Cell<C> && requires(const C& cell, const Shape& input
   { cell.initial_carry(input) } -> std::same_as<typename C::Carry>;
 };
 
+// A cell that fixes something for a whole sequence.
+template <class C>
+concept SequenceCell = Cell<C> && requires(C& cell, std::remove_const_t<C>& changing, const typename C::Carry& carry,
+                                           const Tensor& x, const typename C::Sequence& sequence) {
+  { changing.begin_sequence(carry, x.shape()) } -> std::same_as<typename C::Sequence>;
+  { cell(carry, x, sequence) } -> std::same_as<Step<typename C::Carry>>;
+};
+
+// A cell whose h can be replaced where it enters the products with recurrent kernels, and only there: what a
+// RecurrentDropout needs.
+template <class C>
+concept RecurrentProductCell = Cell<C> && requires(C& cell, const typename C::Carry& carry, const Tensor& x) {
+  { cell.step_with_h(carry, x, carry.h) } -> std::same_as<Step<typename C::Carry>>;
+};
+
+// What a cell that fixes nothing fixes for a sequence.
+struct NoSequence {
+  STRATA_FIELDS()
+};
+
 namespace internal {
 
+template <class C>
+struct SequenceType : std::type_identity<NoSequence> {};
+template <SequenceCell C>
+struct SequenceType<C> : std::type_identity<typename C::Sequence> {};
+
+}  // namespace internal
+
+template <Cell C>
+using SequenceOf = typename internal::SequenceType<C>::type;
+
+// Begins a sequence of inputs of shape [*batch, *features]: draws what holds for all of its steps.
+template <Cell C>
+[[nodiscard]] SequenceOf<C> begin_sequence(C& cell, const typename C::Carry& initial, const Shape& input) {
+  if constexpr (SequenceCell<C>) {
+    return cell.begin_sequence(initial, input);
+  } else {
+    return {};
+  }
+}
+
+// One step of a sequence that was begun.
+template <Cell C>
+[[nodiscard]] Step<typename C::Carry> step(C& cell, const typename C::Carry& carry, const Tensor& x,
+                                           const SequenceOf<C>& sequence) {
+  if constexpr (SequenceCell<C>) {
+    return cell(carry, x, sequence);
+  } else {
+    return cell(carry, x);
+  }
+}
+
+namespace internal {
+
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::true_type {};
+template <class T, std::size_t N>
+struct IsList<std::array<T, N>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+// Throws ShapeError, naming the part of a carry, unless both numbers of entries are equal.
+void check_num_entries(const std::string& part, std::size_t got, std::size_t expected);
+
 // Calls f(name, tensor, same...) for every tensor of a carry, with that tensor of other carries of its type. The name
-// leads to it: "c", or "lstm.h" in a nested carry.
+// leads to it: "c", or "lstm.h", "0.h" in a nested carry. Throws ShapeError if lists in them are of other lengths.
 template <class F, class Part, class... Same>
 void for_each_tensor(F&& f, const std::string& name, Part& part, Same&... same) {
+  const auto below = [&](std::string_view key) { return (name.empty() ? name : name + ".") + std::string(key); };
   if constexpr (std::is_same_v<std::remove_const_t<Part>, Tensor>) {
     f(name, part, same...);
+  } else if constexpr (IsList<std::remove_const_t<Part>>::value) {
+    (check_num_entries(name, part.size(), same.size()), ...);
+    for (std::size_t i = 0; i < part.size(); ++i) for_each_tensor(f, below(std::to_string(i)), part[i], same[i]...);
+  } else if constexpr (IsOptional<std::remove_const_t<Part>>::value) {
+    (check_num_entries(name, part.has_value(), same.has_value()), ...);
+    if (part) for_each_tensor(f, name, *part, *same...);
   } else {
     static_assert(Module<std::remove_const_t<Part>>,
-                  "a carry is a struct with STRATA_FIELDS of tensors and of such structs");
+                  "a carry is a struct with STRATA_FIELDS of tensors and of such structs, or a list of these");
     strata::internal::FieldAccess::each_together(
-        [&](std::string_view field, auto&... members) {
-          for_each_tensor(f, (name.empty() ? name : name + ".") + std::string(field), members...);
-        },
-        part, same...);
+        [&](std::string_view field, auto&... members) { for_each_tensor(f, below(field), members...); }, part, same...);
   }
 }
 

@@ -41,17 +41,20 @@ GRUCell::GRUCell(Index in_features, Index hidden_features, Rngs& rngs, const GRU
 }
 
 Step<HiddenCarry> GRUCell::operator()(const Carry& carry, const Tensor& x) const {
+  return step_with_h(carry, x, carry.h);
+}
+
+Step<HiddenCarry> GRUCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
   internal::check_input("GRUCell", x, dense_i.kernel.value().size(0));
   internal::check_carry("GRUCell", "h", carry.h, x, dense_h.kernel.value().size(0));
   const std::vector<Tensor> from_x = split_axis(dense_i(x), 3, -1);
-  const std::vector<Tensor> from_h = split_axis(dense_h(carry.h), 3, -1);
+  const std::vector<Tensor> from_h = split_axis(dense_h(h), 3, -1);
   const Tensor r = options.gate(from_x[0] + from_h[0]);
   const Tensor z = options.gate(from_x[1] + from_h[1]);
-  const Tensor state_part =
-      options.form == GRUForm::reset_after ? r * from_h[2] : reset_before_product(dense_h, r, carry.h);
+  const Tensor state_part = options.form == GRUForm::reset_after ? r * from_h[2] : reset_before_product(dense_h, r, h);
   const Tensor n = options.activation(from_x[2] + state_part);
-  const Tensor h = ((1.0 - z) * n + z * carry.h).astype(carry.h.dtype());
-  return {{.h = h}, h};
+  const Tensor new_h = ((1.0 - z) * n + z * carry.h).astype(carry.h.dtype());
+  return {{.h = new_h}, new_h};
 }
 
 HiddenCarry GRUCell::initial_carry(const Shape& input) const {

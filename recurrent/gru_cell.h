@@ -58,6 +58,9 @@ struct GRUCell {
   // Throws ShapeError, naming argument, shape and expected shape, if a feature axis or the batch axes do not fit.
   [[nodiscard]] Step<Carry> operator()(const Carry& carry, const Tensor& x) const;
 
+  // The same with another h, of the same shape, in the products with recurrent kernels.
+  [[nodiscard]] Step<Carry> step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const;
+
   // Zeros of [*batch, hidden_features] for inputs of shape [*batch, in_features].
   [[nodiscard]] Carry initial_carry(const Shape& input) const;
 

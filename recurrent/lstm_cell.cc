@@ -2,41 +2,17 @@
 #include "strata/recurrent/lstm_cell.h"
 
 #include "strata/recurrent/internal/cell_checks.h"
+#include "strata/recurrent/internal/lstm_parts.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
-#include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent {
 namespace {
 
-nn::Linear input_map(Index in, Index out, Rngs& rngs, const LSTMOptions& options) {
-  return nn::Linear(in, out, rngs,
-                    {.use_bias = false,
-                     .kernel_init = options.kernel_init,
-                     .dtype = options.dtype,
-                     .param_dtype = options.param_dtype});
-}
-
-nn::Linear hidden_map(Index in, Index out, Rngs& rngs, const LSTMOptions& options) {
-  return nn::Linear(in, out, rngs,
-                    {.kernel_init = options.recurrent_kernel_init,
-                     .bias_init = options.bias_init,
-                     .dtype = options.dtype,
-                     .param_dtype = options.param_dtype});
-}
-
-void check_step(const char* cell, const LSTMCarry& carry, const Tensor& x, Index input, Index hidden) {
-  internal::check_input(cell, x, input);
-  internal::check_carry(cell, "c", carry.c, x, hidden);
-  internal::check_carry(cell, "h", carry.h, x, hidden);
-}
-
-// The new carry from the four sums before the gate functions.
-Step<LSTMCarry> lstm_step(const LSTMOptions& options, const LSTMCarry& carry, const Tensor& i, const Tensor& f,
-                          const Tensor& g, const Tensor& o) {
-  const Tensor new_c = (options.gate(f) * carry.c + options.gate(i) * options.activation(g)).astype(carry.c.dtype());
-  const Tensor new_h = (options.gate(o) * options.activation(new_c)).astype(carry.h.dtype());
-  return {{.c = new_c, .h = new_h}, new_h};
+Step<LSTMCarry> lstm_step(const LSTMOptions& options, const LSTMCarry& carry, const internal::LSTMGates& gates) {
+  const Tensor c = internal::next_memory(options, gates, carry.c);
+  const Tensor h = internal::next_output(options, gates, c, carry.h);
+  return {{.c = c, .h = h}, h};
 }
 
 LSTMCarry zero_carry(const char* cell, const Shape& input, const Tensor& hidden_kernel) {
@@ -52,22 +28,27 @@ bool is_standard(const LSTMOptions& options) {
 }  // namespace
 
 LSTMCell::LSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const LSTMOptions& lstm_options)
-    : ii{input_map(in_features, internal::gate_columns("LSTMCell", in_features, hidden_features, 1), rngs,
-                   lstm_options)},
-      if_{input_map(in_features, hidden_features, rngs, lstm_options)},
-      ig{input_map(in_features, hidden_features, rngs, lstm_options)},
-      io{input_map(in_features, hidden_features, rngs, lstm_options)},
-      hi{hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
-      hf{hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
-      hg{hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
-      ho{hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
+    : ii{internal::lstm_input_map(in_features, internal::gate_columns("LSTMCell", in_features, hidden_features, 1),
+                                  rngs, lstm_options)},
+      if_{internal::lstm_input_map(in_features, hidden_features, rngs, lstm_options)},
+      ig{internal::lstm_input_map(in_features, hidden_features, rngs, lstm_options)},
+      io{internal::lstm_input_map(in_features, hidden_features, rngs, lstm_options)},
+      hi{internal::lstm_hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
+      hf{internal::lstm_hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
+      hg{internal::lstm_hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
+      ho{internal::lstm_hidden_map(hidden_features, hidden_features, rngs, lstm_options)},
       options(lstm_options) {
   internal::check_functions("LSTMCell", {options.gate, options.activation});
 }
 
 Step<LSTMCarry> LSTMCell::operator()(const Carry& carry, const Tensor& x) const {
-  check_step("LSTMCell", carry, x, ii.kernel.value().size(0), hi.kernel.value().size(0));
-  return lstm_step(options, carry, ii(x) + hi(carry.h), if_(x) + hf(carry.h), ig(x) + hg(carry.h), io(x) + ho(carry.h));
+  return step_with_h(carry, x, carry.h);
+}
+
+Step<LSTMCarry> LSTMCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
+  const Index hidden = hi.kernel.value().size(0);
+  internal::check_lstm_step("LSTMCell", carry, x, ii.kernel.value().size(0), hidden, hidden);
+  return lstm_step(options, carry, {ii(x) + hi(h), if_(x) + hf(h), ig(x) + hg(h), io(x) + ho(h)});
 }
 
 LSTMCarry LSTMCell::initial_carry(const Shape& input) const { return zero_carry("LSTMCell", input, hi.kernel); }
@@ -83,17 +64,22 @@ std::optional<internal::FusedCell> LSTMCell::fused() const {
 
 OptimizedLSTMCell::OptimizedLSTMCell(Index in_features, Index hidden_features, Rngs& rngs,
                                      const LSTMOptions& lstm_options)
-    : dense_i{input_map(in_features, internal::gate_columns("OptimizedLSTMCell", in_features, hidden_features, 4), rngs,
-                        lstm_options)},
-      dense_h{hidden_map(hidden_features, 4 * hidden_features, rngs, lstm_options)},
+    : dense_i{internal::lstm_input_map(in_features,
+                                       internal::gate_columns("OptimizedLSTMCell", in_features, hidden_features, 4),
+                                       rngs, lstm_options)},
+      dense_h{internal::lstm_hidden_map(hidden_features, 4 * hidden_features, rngs, lstm_options)},
       options(lstm_options) {
   internal::check_functions("OptimizedLSTMCell", {options.gate, options.activation});
 }
 
 Step<LSTMCarry> OptimizedLSTMCell::operator()(const Carry& carry, const Tensor& x) const {
-  check_step("OptimizedLSTMCell", carry, x, dense_i.kernel.value().size(0), dense_h.kernel.value().size(0));
-  const std::vector<Tensor> gates = split_axis(dense_i(x) + dense_h(carry.h), 4, -1);
-  return lstm_step(options, carry, gates[0], gates[1], gates[2], gates[3]);
+  return step_with_h(carry, x, carry.h);
+}
+
+Step<LSTMCarry> OptimizedLSTMCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
+  const Index hidden = dense_h.kernel.value().size(0);
+  internal::check_lstm_step("OptimizedLSTMCell", carry, x, dense_i.kernel.value().size(0), hidden, hidden);
+  return lstm_step(options, carry, internal::split_gates(dense_i(x) + dense_h(h)));
 }
 
 LSTMCarry OptimizedLSTMCell::initial_carry(const Shape& input) const {

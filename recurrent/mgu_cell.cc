@@ -38,13 +38,17 @@ MGUCell::MGUCell(Index in_features, Index hidden_features, Rngs& rngs, const MGU
 }
 
 Step<HiddenCarry> MGUCell::operator()(const Carry& carry, const Tensor& x) const {
+  return step_with_h(carry, x, carry.h);
+}
+
+Step<HiddenCarry> MGUCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
   internal::check_input("MGUCell", x, in.kernel.value().size(0));
   internal::check_carry("MGUCell", "h", carry.h, x, hn.kernel.value().size(0));
-  const Tensor f = options.gate(if_(x) + hf(carry.h));
-  const Tensor state_part = hn(carry.h);
+  const Tensor f = options.gate(if_(x) + hf(h));
+  const Tensor state_part = hn(h);
   const Tensor n = options.activation(in(x) + (options.reset_gate ? f * state_part : state_part));
-  const Tensor h = ((1.0 - f) * n + f * carry.h).astype(carry.h.dtype());
-  return {{.h = h}, h};
+  const Tensor new_h = ((1.0 - f) * n + f * carry.h).astype(carry.h.dtype());
+  return {{.h = new_h}, new_h};
 }
 
 HiddenCarry MGUCell::initial_carry(const Shape& input) const {

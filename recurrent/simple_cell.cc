@@ -26,11 +26,15 @@ SimpleCell::SimpleCell(Index in_features, Index hidden_features, Rngs& rngs, con
 }
 
 Step<HiddenCarry> SimpleCell::operator()(const Carry& carry, const Tensor& x) const {
+  return step_with_h(carry, x, carry.h);
+}
+
+Step<HiddenCarry> SimpleCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
   internal::check_input("SimpleCell", x, dense_i.kernel.value().size(0));
   internal::check_carry("SimpleCell", "h", carry.h, x, dense_h.kernel.value().size(0));
-  const Tensor sum = dense_i(x) + dense_h(carry.h);
-  const Tensor h = options.activation(options.residual ? sum + carry.h : sum).astype(carry.h.dtype());
-  return {{.h = h}, h};
+  const Tensor sum = dense_i(x) + dense_h(h);
+  const Tensor new_h = options.activation(options.residual ? sum + carry.h : sum).astype(carry.h.dtype());
+  return {{.h = new_h}, new_h};
 }
 
 HiddenCarry SimpleCell::initial_carry(const Shape& input) const {

@@ -19,7 +19,8 @@ class PackedCell {
   // Throws ValueError if the cell's options ask for something that only single tensor operations can do (other
   // functions than the standard ones, a GRU that resets before the product), DTypeError unless all parameters are
   // float32.
-  explicit PackedCell(const C& cell) : weights_(internal::pack_for_streams(cell.fused())) {}
+  explicit PackedCell(const C& cell)
+      : weights_(internal::pack_for_streams(cell.fused())), initial_(cell.initial_carry({weights_->shape.input})) {}
 
   [[nodiscard]] Index in_features() const noexcept { return weights_->shape.input; }
   [[nodiscard]] Index hidden_features() const noexcept { return weights_->shape.hidden; }
@@ -29,6 +30,7 @@ class PackedCell {
   friend class Stream;
 
   std::shared_ptr<const internal::PackedWeights<float>> weights_;
+  typename C::Carry initial_;  // of one sequence
 };
 
 struct StreamOptions {
@@ -44,11 +46,16 @@ class Stream {
  public:
   using Carry = typename C::Carry;
 
-  // Begins with a carry of zeros, as the cell does. Throws ShapeError if batch < 1.
+  // Begins with the cell's own initial carry. Throws ShapeError if batch < 1.
   Stream(PackedCell<C> cell, Index batch, StreamOptions options = {})
       : cell_(std::move(cell)),
         batch_(internal::checked_batch(batch)),
-        state_(*cell_.weights_, batch, options.use_thread_pool) {}
+        initial_(cell_.initial_),
+        state_(*cell_.weights_, batch, options.use_thread_pool) {
+    internal::for_each_tensor([&](const std::string&, Tensor& part) { part = internal::for_batch(part, {batch_}); }, "",
+                              initial_);
+    reset();
+  }
 
   [[nodiscard]] Index batch() const noexcept { return batch_; }
 
@@ -77,7 +84,9 @@ class Stream {
   }
 
   // Begins anew. Allocates nothing.
-  void reset() noexcept { state_.set_carry({}); }
+  void reset() noexcept {
+    state_.set_carry(internal::carry_view<const float>(std::as_const(initial_), cell_.hidden_features()));
+  }
 
  private:
   [[nodiscard]] Tensor empty_part() const {
@@ -86,6 +95,7 @@ class Stream {
 
   PackedCell<C> cell_;
   Index batch_;
+  Carry initial_;  // parts are [batch, hidden]
   internal::StreamState<float> state_;
 };
 

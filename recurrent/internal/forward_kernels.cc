@@ -114,7 +114,7 @@ void step_rows(const StepRows<T>& step) {
   const Index begin = step.block_begin;
   const Index end = step.block_end;
   const Index depth = weights.shape.hidden + (step.x != nullptr ? weights.shape.input : 0);
-  const StepProduct<T> product{weights, step.x, step.h_before, step.places,
+  const StepProduct<T> product{weights, step.x, step.product_h != nullptr ? step.product_h : step.h_before, step.places,
                                step.x != nullptr ? bias_rows(weights) : step.start};
   const BlockedRows<T> sums{step.sums, step.rows * row_size, row_size};
   if (step.rows == 1) {

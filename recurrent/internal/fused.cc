@@ -158,7 +158,8 @@ FusedResult run(const FusedCell& cell, const FusedCall& call) {
   const bool tracked = any_tracked(cell, call);
   Tape<T> tape;
   forward(weights, shape_of(call), view(call.x.data<T>().data(), call, cell.input), initial,
-          view(y.mutable_data<T>().data(), call, hidden), final_carry, tracked ? &tape : nullptr);
+          view(y.mutable_data<T>().data(), call, hidden), final_carry, tracked ? &tape : nullptr,
+          rows_of<T>(call.h_mask, hidden));
   FusedResult result{std::move(y), std::move(*h), std::move(c)};
   if (!tracked) return result;
   return with_gradient(std::move(result), std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights),
@@ -218,6 +219,7 @@ std::shared_ptr<const PackedWeights<float>> pack_for_streams(const std::optional
         "functions "
         "and form.");
   }
+  if (cell->is_masked) throw ValueError("[stream] the cell is in training mode and draws masks. Call nn::eval first.");
   for (const Tensor& tensor : cell->tensors) {
     if (tensor.dtype() == DType::float32 && cell->as_stored) continue;
     throw DTypeError("[stream] a parameter is " + describe(tensor) +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -10,6 +11,9 @@
 #include "strata/nn/linear.h"
 #include "strata/recurrent/internal/cell_layout.h"
 #include "strata/recurrent/internal/scan_start.h"
+#include "strata/recurrent/noise.h"
+#include "strata/tensor/arithmetic.h"
+#include "strata/tensor/manipulate.h"
 #include "strata/tensor/tensor.h"
 
 // Whole sequences of the standard cells as one operation on tensors, with its own backward pass.
@@ -38,7 +42,8 @@ struct FusedCell {
   GateSources recurrent_kernel = {};
   GateSources input_bias = {};
   GateSources recurrent_bias = {};
-  bool as_stored = true;  // the maps compute in the type of their parameters
+  bool as_stored = true;   // the maps compute in the type of their parameters
+  bool is_masked = false;  // the cell draws masks for a sequence
 
   // Add the maps of x and of h: one for each gate, or one for all gates side by side. Throw ShapeError if a kernel or a
   // bias does not have the shape that follows from the sizes of the cell.
@@ -55,6 +60,7 @@ struct FusedCall {
   Tensor h;
   std::optional<Tensor> c;
   std::optional<Tensor> lengths;  // checked, int64
+  std::optional<Tensor> h_mask;   // multiplies h in the recurrent product
   SequenceAxes axes;
   bool time_major;
   bool reverse;
@@ -85,7 +91,7 @@ concept FusableCell = requires(const C& cell) {
 
 // Runs such a cell, whose carry is {h} or {c, h}.
 template <FusableCell C>
-ScanResult<typename C::Carry> scan_fused(const C& cell, const FusedCell& fused, const Tensor& x,
+ScanResult<typename C::Carry> scan_fused(C& cell, const FusedCell& fused, const Tensor& x,
                                          const ScanOptions<typename C::Carry>& options) {
   constexpr bool has_memory = requires(typename C::Carry & carry) { carry.c; };
   ScanStart<typename C::Carry> start = begin_scan(cell, x, options);
@@ -93,12 +99,20 @@ ScanResult<typename C::Carry> scan_fused(const C& cell, const FusedCell& fused, 
                  .h = start.carry.h,
                  .c = {},
                  .lengths = std::move(start.lengths),
+                 .h_mask = {},
                  .axes = start.axes,
                  .time_major = start.time_major,
                  .reverse = start.reverse,
                  .keep_order = start.keep_order,
                  .padding_output = start.padding_output};
   if constexpr (has_memory) call.c = start.carry.c;
+  if constexpr (std::same_as<SequenceOf<C>, DropoutMasks>) {
+    if (fused.is_masked && start.axes.time > 0) {
+      DropoutMasks masks = begin_sequence(cell, start.carry, start.axes.step);
+      call.h_mask = std::move(masks.h);
+      if (masks.x) call.x = x * expand_dims(*masks.x, start.axes.time_axis);
+    }
+  }
   FusedResult result = run_fused(fused, call);
   if constexpr (has_memory) {
     return {{.c = std::move(*result.c), .h = std::move(result.h)}, std::move(result.y)};

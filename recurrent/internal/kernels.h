@@ -36,6 +36,7 @@ struct StepRows {
   T* sums;              // room for step_sums(weights, rows) numbers
   BlockedRows<const T> start = {};
   BlockedRows<T> record = {};
+  const T* product_h = nullptr;  // what the product takes in place of h_before
 };
 
 // Bias and input product of `count` rows x[q], into row places[q] of `to`.
@@ -63,11 +64,12 @@ struct BackwardChunk {
   Index capacity;
   Index begin = 0;
   Index end = 0;
-  const Index* offsets = nullptr;  // end - begin + 1
-  const T* const* x = nullptr;     // per pair; null where the pair carries no gradient
-  const T* const* h = nullptr;     // per pair, the state before the step; null likewise
-  T* const* x_gradient = nullptr;  // per pair
-  bool add = false;                // to the gradients of the weights
+  const Index* offsets = nullptr;    // end - begin + 1
+  const T* const* x = nullptr;       // per pair; null where the pair carries no gradient
+  const T* const* h = nullptr;       // per pair, the state before the step; null likewise
+  const T* const* h_mask = nullptr;  // per pair, what multiplies that in the product; null: nothing
+  T* const* x_gradient = nullptr;    // per pair
+  bool add = false;                  // to the gradients of the weights
 
   [[nodiscard]] Index live_rows(Index t) const noexcept { return offsets[t - begin + 1] - offsets[t - begin]; }
   [[nodiscard]] Index pairs() const noexcept { return offsets[end - begin]; }

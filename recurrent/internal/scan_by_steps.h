@@ -19,22 +19,24 @@ void check_output(const Tensor& y, const Shape& batch);
 
 // Runs a cell for one step.
 template <Cell C>
-Step<typename C::Carry> checked_step(C& cell, const typename C::Carry& carry, const Tensor& x, const Shape& batch) {
-  Step<typename C::Carry> step = cell(carry, x);
+Step<typename C::Carry> checked_step(C& cell, const typename C::Carry& carry, const Tensor& x,
+                                     const SequenceOf<C>& sequence, const Shape& batch) {
+  Step<typename C::Carry> step = recurrent::step(cell, carry, x, sequence);
   for_each_tensor(check_returned_part, "", std::as_const(step.carry), carry);
   check_output(step.y, batch);
   return step;
 }
 
 // A cell to run without a trace in the given one, as that one is now.
-template <Cell C>
+template <class C>
 decltype(auto) aside(C& cell) {
-  if constexpr (Cell<const C>) {
+  using Plain = std::remove_const_t<C>;
+  if constexpr (Cell<const Plain>) {
     return std::as_const(cell);
-  } else if constexpr (Module<C>) {
+  } else if constexpr (Module<Plain>) {
     return strata::internal::clone(cell);
   } else {
-    return C(cell);
+    return Plain(cell);
   }
 }
 
@@ -48,11 +50,11 @@ Tensor fill_padding(const Tensor& y, const Tensor& lengths, PaddingOutput output
 // these reach a gradient only if the loss looks at such a row.
 template <Cell C>
 Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carry, const Tensor& x,
-                                          const Shape& batch) {
+                                          const SequenceOf<C>& sequence, const Shape& batch) {
   using Carry = typename C::Carry;
   const auto run = [&](const Carry& from, const Tensor& input) {
     auto&& cell_aside = aside(cell);
-    return cell_aside(from, input);
+    return recurrent::step(cell_aside, from, input, sequence);
   };
   Step<Carry> step = run(carry, x);
   Tensor sound = ones(batch, DType::boolean);
@@ -94,13 +96,14 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
   Tensor time_first = move_axis(x, axes.time_axis, 0);
   if (reverse) time_first = flip_sequences(time_first, lengths, flip);
   const std::vector<Tensor> steps = steps_of(time_first);
+  const SequenceOf<C> sequence = axes.time > 0 ? begin_sequence(cell, carry_before, axes.step) : SequenceOf<C>{};
   Carry selected = carry;
   Carry padded = carry;
   std::vector<Tensor> outputs;
   for (Index t = 0; t < axes.time; ++t) {
     const Tensor& x_t = steps[static_cast<std::size_t>(t)];
     if (!lengths) {
-      Step<Carry> step = checked_step(cell, carry, x_t, axes.batch);
+      Step<Carry> step = checked_step(cell, carry, x_t, sequence, axes.batch);
       carry = std::move(step.carry);
       outputs.push_back(std::move(step.y));
       continue;
@@ -108,9 +111,9 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     const Tensor valid = rows_longer_than(*lengths, t);
     std::optional<Step<Carry>> over_padding;
     if (padding_output == PaddingOutput::keep && !all_true(valid)) {
-      over_padding = step_over_padding(cell, std::as_const(padded), x_t, axes.batch);
+      over_padding = step_over_padding(cell, std::as_const(padded), x_t, sequence, axes.batch);
     }
-    Step<Carry> step = checked_step(cell, carry, select_rows(valid, x_t, zeros_like(x_t)), axes.batch);
+    Step<Carry> step = checked_step(cell, carry, select_rows(valid, x_t, zeros_like(x_t)), sequence, axes.batch);
     carry = std::move(step.carry);
     const auto select = [&](const std::string&, Tensor& line, const Tensor& now) {
       line = select_rows(valid, now, line);

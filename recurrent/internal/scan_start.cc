@@ -2,6 +2,7 @@
 #include "strata/recurrent/internal/scan_start.h"
 
 #include "strata/tensor/error.h"
+#include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
 namespace {
@@ -43,5 +44,7 @@ void check_returned_part(const std::string& part, const Tensor& got, const Tenso
 void throw_no_initial_carry() {
   throw ValueError("[scan] the cell has no initial carry of its own: there is no `initial_carry(shape)`. Pass one.");
 }
+
+Tensor for_batch(const Tensor& row, const Shape& batch) { return broadcast_to(row, batch.append(row.shape())); }
 
 }  // namespace strata::recurrent::internal

@@ -36,6 +36,9 @@ void check_returned_part(const std::string& part, const Tensor& got, const Tenso
 
 [[noreturn]] void throw_no_initial_carry();
 
+// One row's part of a carry for all rows of a batch.
+Tensor for_batch(const Tensor& row, const Shape& batch);
+
 // The carry that a sequence begins with, checked against the cell's own.
 template <Cell C>
 typename C::Carry starting_carry(const C& cell, const Shape& step, const std::optional<typename C::Carry>& given) {

@@ -45,14 +45,17 @@ struct Tape {
   RowOrder order;
   AlignedArray<T> states;   // the initial states, then those of all pairs: [rows + pairs, state stride]
   AlignedArray<T> records;  // [block][pair][saved][lanes]
+  Matrix<const T> h_mask;
 };
 
 // Runs the sequence. x is [rows, steps, input] and y [rows, steps, hidden], each with its own strides; y must not
 // overlap x. `final_carry` gets each row's carry after its last valid step; a row of length 0 keeps its initial carry.
-// With a tape, what the backward pass needs is kept in it.
+// `h_mask`, [rows, hidden] if given, multiplies the states where they enter the recurrent product, and must live as
+// long as the tape. With a tape, what the backward pass needs is kept in it.
 template <class T>
 void forward(const PackedWeights<T>& weights, const SequenceShape& shape, SequenceView<const T> x,
-             const CarryView<const T>& initial, SequenceView<T> y, const CarryView<T>& final_carry, Tape<T>* tape);
+             const CarryView<const T>& initial, SequenceView<T> y, const CarryView<T>& final_carry, Tape<T>* tape,
+             Matrix<const T> h_mask = {});
 
 // Cotangents of y and of the final carry; absent ones are zero.
 template <class T>
@@ -79,10 +82,11 @@ void backward(const PackedWeights<T>& weights, const Tape<T>& tape, SequenceView
               const Cotangents<T>& cotangents, const Gradients<T>& gradients);
 
 extern template void forward(const PackedWeights<float>&, const SequenceShape&, SequenceView<const float>,
-                             const CarryView<const float>&, SequenceView<float>, const CarryView<float>&, Tape<float>*);
+                             const CarryView<const float>&, SequenceView<float>, const CarryView<float>&, Tape<float>*,
+                             Matrix<const float>);
 extern template void forward(const PackedWeights<double>&, const SequenceShape&, SequenceView<const double>,
                              const CarryView<const double>&, SequenceView<double>, const CarryView<double>&,
-                             Tape<double>*);
+                             Tape<double>*, Matrix<const double>);
 extern template void backward(const PackedWeights<float>&, const Tape<float>&, SequenceView<const float>,
                               const Cotangents<float>&, const Gradients<float>&);
 extern template void backward(const PackedWeights<double>&, const Tape<double>&, SequenceView<const double>,

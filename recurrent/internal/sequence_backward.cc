@@ -81,6 +81,29 @@ GateRows<T> gate_rows(const BackwardChunk<T>& chunk, Side side, Index pair) {
           chunk.weights.blocks, layout.gates * lanes};
 }
 
+// Adds to the gradients of the states before step t what comes back through the recurrent product.
+template <class T>
+void add_product_gradient(const BackwardChunk<T>& chunk, Index t, Index row_begin, Index row_end,
+                          AlignedArray<T>& masked) {
+  const PackedWeights<T>& weights = chunk.weights;
+  const Index stride = weights.state_stride;
+  const Index pair = chunk.offsets[t - chunk.begin] + row_begin;
+  T* const state_gradient = chunk.state_gradient + row_begin * stride;
+  T* to = state_gradient;
+  if (chunk.h_mask != nullptr) {
+    masked.resize((row_end - row_begin) * stride);
+    masked.fill_zero();
+    to = masked.data();
+  }
+  weights.backward->transposed_product({gate_rows(chunk, Side::recurrent, pair), row_end - row_begin,
+                                        weights.transposed_recurrent.data(), weights.shape.hidden, to, stride});
+  if (chunk.h_mask == nullptr) return;
+  for (Index j = 0; j < row_end - row_begin; ++j) {
+    const T* const mask = chunk.h_mask[pair + j];
+    for (Index u = 0; u < weights.shape.hidden; ++u) state_gradient[j * stride + u] += mask[u] * to[j * stride + u];
+  }
+}
+
 // The gradients of the pre-activations of the rows [row_begin, row_end), step by step.
 template <class T>
 void backward_rows(const BackwardChunk<T>& chunk, Index row_begin, Index row_end) {
@@ -89,6 +112,7 @@ void backward_rows(const BackwardChunk<T>& chunk, Index row_begin, Index row_end
   const auto& y = chunk.cotangents.y;
   const bool initial_wanted = chunk.gradients.initial.h.data != nullptr || chunk.gradients.initial.c.data != nullptr;
   std::vector<const T*> dy(static_cast<std::size_t>(row_end));
+  AlignedArray<T> masked;
   for (Index t = chunk.end - 1; t >= chunk.begin; --t) {
     const Index last_ending = std::min(order.longer(t), row_end);
     for (Index j = std::max(order.longer(t + 1), row_begin); j < last_ending; ++j) enter_final_cotangents(chunk, j);
@@ -99,10 +123,7 @@ void backward_rows(const BackwardChunk<T>& chunk, Index row_begin, Index row_end
     }
     weights.backward->retreat({chunk, t, row_begin, live_end, dy.data()});
     if (t == 0 && !initial_wanted) continue;
-    weights.backward->transposed_product({gate_rows(chunk, Side::recurrent, chunk.offsets[t - chunk.begin] + row_begin),
-                                          live_end - row_begin, weights.transposed_recurrent.data(),
-                                          weights.shape.hidden, chunk.state_gradient + row_begin * weights.state_stride,
-                                          weights.state_stride});
+    add_product_gradient(chunk, t, row_begin, live_end, masked);
   }
 }
 
@@ -158,6 +179,12 @@ void weight_gradient(const BackwardChunk<T>& chunk, Side side, Index row_begin, 
   for (Index first = row_begin; first < row_end; first += weight_rows) {
     const Index last = std::min(first + weight_rows, row_end);
     gather_rows(is_input ? chunk.x : chunk.h, chunk.pairs(), first, last, stride, factors.data());
+    if (!is_input && chunk.h_mask != nullptr) {
+      for (Index q = 0; q < chunk.pairs(); ++q) {
+        T* const row = factors.data() + q * stride;
+        for (Index u = first; u < last; ++u) row[u - first] *= chunk.h_mask[q][u];
+      }
+    }
     chunk.weights.backward->weight_product(
         {factors.data(), stride, first, last - first, gate_rows(chunk, side, 0), chunk.pairs(), sums.data(),
          is_input ? chunk.gradients.weights.input : chunk.gradients.weights.recurrent,
@@ -223,7 +250,7 @@ class Backward {
       if (pairs > 0) {
         run_chunk({weights_, tape_, cotangents_, gradients_, live_steps_.data(), state_gradient_.data(),
                    memory_gradient_.data(), gates_.data(), capacity, begin, end, offsets_.data(), x_rows_.data(),
-                   h_rows_.data(), x_gradient_rows_.data(), add});
+                   h_rows_.data(), mask_rows_.empty() ? nullptr : mask_rows_.data(), x_gradient_rows_.data(), add});
         add = true;
       }
       end = begin;
@@ -261,6 +288,7 @@ class Backward {
     offsets_.assign(1, 0);
     x_rows_.clear();
     h_rows_.clear();
+    mask_rows_.clear();
     x_gradient_rows_.clear();
     const auto& dx = gradients_.x;
     for (Index t = begin; t < end; ++t) {
@@ -271,6 +299,7 @@ class Backward {
         const Index step = order_.input_step(j, t);
         x_rows_.push_back(is_live ? x_.data + row * x_.row_stride + step * x_.step_stride : nullptr);
         h_rows_.push_back(is_live ? tape_.states.data() + (states + j) * weights_.state_stride : nullptr);
+        if (tape_.h_mask.data != nullptr) mask_rows_.push_back(tape_.h_mask.data + row * tape_.h_mask.stride);
         if (dx.data != nullptr) x_gradient_rows_.push_back(dx.data + row * dx.row_stride + step * dx.step_stride);
       }
       offsets_.push_back(static_cast<Index>(x_rows_.size()));
@@ -352,6 +381,7 @@ class Backward {
   std::vector<Index> offsets_;
   std::vector<const T*> x_rows_;
   std::vector<const T*> h_rows_;
+  std::vector<const T*> mask_rows_;
   std::vector<T*> x_gradient_rows_;
 };
 

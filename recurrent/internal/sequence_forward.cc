@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -73,6 +74,7 @@ struct ForwardPass {
   T* memory;         // [rows, state stride], the initial memory; overwritten step by step
   T* records;        // with `keep`
   bool one_product;  // input and recurrent product together in each step, instead of the input's beforehand
+  Matrix<const T> h_mask;
 
   // The row of `states` where row 0's state after step t starts, -1 standing for the initial state.
   [[nodiscard]] Index state_row(Index t) const noexcept {
@@ -96,6 +98,7 @@ class ForwardRows {
     row_numbers_.resize(rows);
     std::iota(row_numbers_.begin(), row_numbers_.end(), Index{0});
     step_sums_.resize(step_sums(weights_, end_ - begin_));
+    if (pass_.h_mask.data != nullptr) masked_.resize((end_ - begin_) * weights_.state_stride);
     if (pass_.one_product) return;
     // A chunk is at least one step, and ends at the latest with the step that fills it.
     const Index capacity = projection_pairs + end_ - begin_;
@@ -183,7 +186,18 @@ class ForwardRows {
       step.start = {start.at(0, pass_.keep ? pair : next_sums_), start.block_stride, start.row_stride};
       next_sums_ += rows;
     }
+    if (pass_.h_mask.data != nullptr) step.product_h = masked(step.h_before, rows);
     weights_.forward->step(step);
+  }
+
+  // States as they enter the recurrent product.
+  const T* masked(const T* states, Index rows) {
+    T* to = masked_.data();
+    for (Index j = begin_; j < begin_ + rows; ++j, states += weights_.state_stride, to += weights_.state_stride) {
+      const T* const mask = pass_.h_mask.data + order_.row(j) * pass_.h_mask.stride;
+      std::transform(states, states + weights_.shape.hidden, mask, to, std::multiplies<>());
+    }
+    return masked_.data();
   }
 
   // The carry of rows whose last valid step was t.
@@ -211,16 +225,19 @@ class ForwardRows {
   std::vector<Index> places_;
   AlignedArray<T> sums_;
   AlignedArray<T> step_sums_;
+  AlignedArray<T> masked_;
 };
 
 }  // namespace
 
 template <class T>
 void forward(const PackedWeights<T>& weights, const SequenceShape& shape, SequenceView<const T> x,
-             const CarryView<const T>& initial, SequenceView<T> y, const CarryView<T>& final_carry, Tape<T>* tape) {
+             const CarryView<const T>& initial, SequenceView<T> y, const CarryView<T>& final_carry, Tape<T>* tape,
+             Matrix<const T> h_mask) {
   Tape<T> unkept;
   Tape<T>& t = tape != nullptr ? *tape : unkept;
   t.order = RowOrder(shape);
+  t.h_mask = h_mask;
   const RowOrder& order = t.order;
   const Index hidden = weights.shape.hidden;
   const Index stride = weights.state_stride;
@@ -246,14 +263,17 @@ void forward(const PackedWeights<T>& weights, const SequenceShape& shape, Sequen
                             tape != nullptr,
                             memory.data(),
                             t.records.data(),
-                            one_product_pays(weights, rows / groups.count())};
+                            one_product_pays(weights, rows / groups.count()),
+                            h_mask};
   groups.for_each([&](Index begin, Index end) { ForwardRows<T>(pass, begin, end).run(); });
   if (order.steps() > 0) fill_padding(order, hidden, y);
 }
 
 template void forward(const PackedWeights<float>&, const SequenceShape&, SequenceView<const float>,
-                      const CarryView<const float>&, SequenceView<float>, const CarryView<float>&, Tape<float>*);
+                      const CarryView<const float>&, SequenceView<float>, const CarryView<float>&, Tape<float>*,
+                      Matrix<const float>);
 template void forward(const PackedWeights<double>&, const SequenceShape&, SequenceView<const double>,
-                      const CarryView<const double>&, SequenceView<double>, const CarryView<double>&, Tape<double>*);
+                      const CarryView<const double>&, SequenceView<double>, const CarryView<double>&, Tape<double>*,
+                      Matrix<const double>);
 
 }  // namespace strata::recurrent::internal

@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "strata/recurrent/gru_cell.h"
+#include "strata/recurrent/layer_norm_gru_cell.h"
+#include "strata/recurrent/layer_norm_lstm_cell.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
 #include "strata/recurrent/simple_cell.h"
@@ -21,7 +23,8 @@ using testing::ThrowsMessage;
 
 template <class C>
 class StandardCells : public testing::Test {};
-using Cells = testing::Types<LSTMCell, OptimizedLSTMCell, GRUCell, SimpleCell, MGUCell>;
+using Cells =
+    testing::Types<LSTMCell, OptimizedLSTMCell, GRUCell, SimpleCell, MGUCell, LayerNormLSTMCell, LayerNormGRUCell>;
 TYPED_TEST_SUITE(StandardCells, Cells);
 
 TYPED_TEST(StandardCells, RefuseSizesThatAreNotPositive) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/internal/lstm_parts.h"
+
+#include "strata/recurrent/internal/cell_checks.h"
+#include "strata/tensor/arithmetic.h"
+#include "strata/tensor/manipulate.h"
+
+namespace strata::recurrent::internal {
+
+nn::Linear lstm_input_map(Index in, Index out, Rngs& rngs, const LSTMOptions& options) {
+  return nn::Linear(in, out, rngs,
+                    {.use_bias = false,
+                     .kernel_init = options.kernel_init,
+                     .dtype = options.dtype,
+                     .param_dtype = options.param_dtype});
+}
+
+nn::Linear lstm_hidden_map(Index in, Index out, Rngs& rngs, const LSTMOptions& options) {
+  return nn::Linear(in, out, rngs,
+                    {.kernel_init = options.recurrent_kernel_init,
+                     .bias_init = options.bias_init,
+                     .dtype = options.dtype,
+                     .param_dtype = options.param_dtype});
+}
+
+void check_lstm_step(const char* cell, const LSTMCarry& carry, const Tensor& x, Index input, Index memory,
+                     Index output) {
+  check_input(cell, x, input);
+  check_carry(cell, "c", carry.c, x, memory);
+  check_carry(cell, "h", carry.h, x, output);
+}
+
+LSTMGates split_gates(const Tensor& sums) {
+  const std::vector<Tensor> gates = split_axis(sums, 4, -1);
+  return {gates[0], gates[1], gates[2], gates[3]};
+}
+
+Tensor next_memory(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c) {
+  return (options.gate(gates.f) * c + options.gate(gates.i) * options.activation(gates.g)).astype(c.dtype());
+}
+
+Tensor next_output(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c, const Tensor& h) {
+  return (options.gate(gates.o) * options.activation(c)).astype(h.dtype());
+}
+
+}  // namespace strata::recurrent::internal

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/layer_norm_gru_cell.h"
+
+#include "strata/recurrent/internal/cell_checks.h"
+#include "strata/tensor/arithmetic.h"
+#include "strata/tensor/create.h"
+#include "strata/tensor/manipulate.h"
+
+namespace strata::recurrent {
+namespace {
+
+constexpr const char* name = "LayerNormGRUCell";
+
+nn::Linear map(Index in, Index out, Rngs& rngs, const LayerNormGRUOptions& options, const nn::Initializer& init) {
+  return nn::Linear(
+      in, out, rngs,
+      {.use_bias = false, .kernel_init = init, .dtype = options.dtype, .param_dtype = options.param_dtype});
+}
+
+nn::LayerNorm norm(Index features, Rngs& rngs, const LayerNormGRUOptions& options, bool use_bias = true) {
+  return nn::LayerNorm(features, rngs,
+                       {.epsilon = options.epsilon,
+                        .use_bias = use_bias,
+                        .bias_init = options.bias_init,
+                        .param_dtype = options.param_dtype});
+}
+
+// Those columns that belong to r and z, and to n.
+struct Columns {
+  Tensor gates;
+  Tensor n;
+};
+
+Columns columns_of(const Tensor& product, Index hidden) {
+  return {slice_axis(product, -1, 0, 2 * hidden), slice_axis(product, -1, 2 * hidden, 3 * hidden)};
+}
+
+}  // namespace
+
+LayerNormGRUCell::LayerNormGRUCell(Index in_features, Index hidden_features, Rngs& rngs,
+                                   const LayerNormGRUOptions& gru_options)
+    : dense_i{map(in_features, internal::gate_columns(name, in_features, hidden_features, 3), rngs, gru_options,
+                  gru_options.kernel_init)},
+      dense_h{map(hidden_features, 3 * hidden_features, rngs, gru_options, gru_options.recurrent_kernel_init)},
+      norm_gates_i{norm(2 * hidden_features, rngs, gru_options, false)},
+      norm_gates_h{norm(2 * hidden_features, rngs, gru_options)},
+      norm_n_i{norm(hidden_features, rngs, gru_options)},
+      norm_n_h{norm(hidden_features, rngs, gru_options)},
+      options(gru_options) {
+  internal::check_functions(name, {options.gate, options.activation});
+}
+
+Step<HiddenCarry> LayerNormGRUCell::operator()(const Carry& carry, const Tensor& x) const {
+  return step_with_h(carry, x, carry.h);
+}
+
+Step<HiddenCarry> LayerNormGRUCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
+  const Index hidden = dense_h.kernel.value().size(0);
+  internal::check_input(name, x, dense_i.kernel.value().size(0));
+  internal::check_carry(name, "h", carry.h, x, hidden);
+  const Columns from_x = columns_of(dense_i(x), hidden);
+  const Columns from_h = columns_of(dense_h(h), hidden);
+  const std::vector<Tensor> gates =
+      split_axis(options.gate(norm_gates_i(from_x.gates) + norm_gates_h(from_h.gates)), 2, -1);
+  const Tensor& r = gates[0];
+  const Tensor& z = gates[1];
+  const Tensor n = options.activation(norm_n_i(from_x.n) + r * norm_n_h(from_h.n));
+  const Tensor new_h = ((1.0 - z) * n + z * carry.h).astype(carry.h.dtype());
+  return {{.h = new_h}, new_h};
+}
+
+HiddenCarry LayerNormGRUCell::initial_carry(const Shape& input) const {
+  const Tensor& kernel = dense_h.kernel;
+  return {.h = zeros(internal::carry_shape(name, input, kernel.size(0)), kernel.dtype())};
+}
+
+}  // namespace strata::recurrent

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "strata/nn/layer_norm.h"
+#include "strata/nn/linear.h"
+#include "strata/recurrent/carry.h"
+#include "strata/recurrent/lstm_cell.h"
+#include "strata/state/rngs.h"
+
+namespace strata::recurrent {
+
+// An LSTM with layer normalisation of both products and of the memory where it is put out:
+//
+//   (i, f, g, o) = LN(x Wi) + LN(h Wh) + b
+//   c' = gate(f) c + gate(i) activation(g)        h' = gate(o) activation(LN(c'))
+//
+// Each LN has a scale of its own and is taken over all gates of a product together. The biases of the first two are
+// always summed with b and are one with it: the bias of norm_h. The memory that is carried on is not normalised.
+//
+// Source: Ba, Kiros and Hinton, "Layer normalization" (2016), the LSTM of the supplementary material.
+// (TensorFlow's LayerNormBasicLSTMCell normalises gate by gate, PyTorch's example cell also the carried memory.)
+struct LayerNormLSTMCell {
+  using Carry = LSTMCarry;
+  static constexpr int num_feature_axes = 1;
+
+  // dense_i has a kernel [in_features, 4 hidden_features], columns i, f, g, o; dense_h a kernel [hidden_features, 4
+  // hidden_features]. The layers draw from the stream `params` in the order of the fields; `bias_init` is that of
+  // norm_h. Throws ShapeError if a size is not positive or too large, ValueError if a function is null or epsilon
+  // negative.
+  LayerNormLSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const LSTMOptions& lstm_options = {},
+                    double epsilon = 1e-6);
+
+  // One step. x is [*batch, in_features]; returns the new carry and its h.
+  // Throws ShapeError, naming argument, shape and expected shape, if a feature axis or the batch axes do not fit.
+  [[nodiscard]] Step<Carry> operator()(const Carry& carry, const Tensor& x) const;
+
+  // The same with another h, of the same shape, in the products with recurrent kernels.
+  [[nodiscard]] Step<Carry> step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const;
+
+  // Zeros of [*batch, hidden_features] for inputs of shape [*batch, in_features].
+  [[nodiscard]] Carry initial_carry(const Shape& input) const;
+
+  nn::Linear dense_i;    // without bias
+  nn::Linear dense_h;    // without bias
+  nn::LayerNorm norm_i;  // a scale [4 hidden_features]
+  nn::LayerNorm norm_h;  // scale and bias [4 hidden_features]
+  nn::LayerNorm norm_c;  // scale and bias [hidden_features]
+  LSTMOptions options;
+
+  STRATA_FIELDS(dense_i, dense_h, norm_i, norm_h, norm_c, options)
+};
+
+}  // namespace strata::recurrent

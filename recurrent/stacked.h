@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "strata/nn/dropout.h"
+#include "strata/recurrent/bidirectional.h"
+#include "strata/recurrent/internal/depth.h"
+#include "strata/recurrent/rnn.h"
+
+namespace strata::recurrent {
+
+// What a Stacked does in every call that does not say otherwise.
+struct StackedOptions {
+  bool residual = false;  // adds its input to the output of every layer that leaves the width as it is
+  bool time_major = false;
+  PaddingOutput padding_output = PaddingOutput::keep;
+  bool operator==(const StackedOptions&) const = default;
+};
+
+// How one call runs a stack.
+template <class LayerCarry>
+struct StackedScanOptions {
+  std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
+  std::optional<std::vector<LayerCarry>> initial_carry = {};  // one for each layer; by default the cells' own
+  // As the stack says where a call leaves them out.
+  std::optional<bool> time_major = {};
+  std::optional<PaddingOutput> padding_output = {};
+};
+
+namespace internal {
+
+// How a stack runs one of its layers.
+template <class LayerCarry>
+struct LayerCall {
+  std::optional<Tensor> seq_lengths;
+  std::optional<LayerCarry> initial_carry;
+  bool time_major;
+  PaddingOutput padding_output;
+};
+
+template <Cell C>
+ScanResult<typename C::Carry> run_layer(RNN<C>& layer, const Tensor& x, const LayerCall<typename C::Carry>& call) {
+  return layer.scan(x, {.seq_lengths = call.seq_lengths,
+                        .initial_carry = call.initial_carry,
+                        .time_major = call.time_major,
+                        .keep_order = true,
+                        .padding_output = call.padding_output});
+}
+
+template <Cell F, Cell B>
+auto run_layer(Bidirectional<F, B>& layer, const Tensor& x,
+               const LayerCall<typename Bidirectional<F, B>::Carry>& call) {
+  typename Bidirectional<F, B>::ScanOptions options{
+      .seq_lengths = call.seq_lengths, .time_major = call.time_major, .padding_output = call.padding_output};
+  if (call.initial_carry) {
+    options.initial_forward_carry = call.initial_carry->forward;
+    options.initial_backward_carry = call.initial_carry->backward;
+  }
+  return layer.scan(x, options);
+}
+
+}  // namespace internal
+
+// Layers in depth, RNN or Bidirectional of one type, whose sizes may differ: each runs over the whole output of the one
+// before. `dropout` acts on the output of all layers but the last. Outputs are in the order of the input also where
+// layers are `reverse`; the stack's layout and padding hold for all layers.
+//
+//   recurrent::Stacked encoder({recurrent::RNN(recurrent::LSTMCell(12, 32, rngs)),
+//                               recurrent::RNN(recurrent::LSTMCell(32, 16, rngs))}, nn::Dropout(0.2, rngs));
+//
+// At valid steps the numbers are those of PyTorch's layers with num_layers. Paths: `layers/0/cell/...`,
+// `layers/0/forward_rnn/cell/...`, `dropout/...`.
+template <class Layer>
+struct Stacked {
+  using Carry = std::vector<typename Layer::Carry>;
+  using ScanOptions = StackedScanOptions<typename Layer::Carry>;
+
+  std::vector<Layer> layers;
+  nn::Dropout dropout;
+  StackedOptions options;
+
+  // Throws ValueError if there are no layers.
+  explicit Stacked(std::vector<Layer> members, nn::Dropout between = nn::Dropout(0),
+                   const StackedOptions& stack_options = {})
+      : layers(std::move(members)), dropout(std::move(between)), options(stack_options) {
+    internal::check_depth(layers.size(), "Stacked");
+  }
+
+  // The outputs of the last layer, [*batch, time, features] or time-major.
+  [[nodiscard]] Tensor operator()(const Tensor& x, const ScanOptions& call = {}) { return scan(x, call).y; }
+
+  // The carry of each layer after its last valid step, and the outputs of the last layer. Throws ShapeError if there
+  // are not as many initial carries as layers; the other errors are those of recurrent::scan. What does not fit a layer
+  // is seen when the layers before it have run.
+  [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
+    if (call.initial_carry) internal::check_num_carries(call.initial_carry->size(), layers.size(), "Stacked");
+    const bool time_major = call.time_major.value_or(options.time_major);
+    const PaddingOutput padding_output = call.padding_output.value_or(options.padding_output);
+    ScanResult<Carry> result{{}, x};
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const Tensor input = i == 0 ? x : dropout(result.y);
+      internal::LayerCall<typename Layer::Carry> layer_call{call.seq_lengths, {}, time_major, padding_output};
+      if (call.initial_carry) layer_call.initial_carry = (*call.initial_carry)[i];
+      auto [carry, y] = internal::run_layer(layers[i], input, layer_call);
+      result.carry.push_back(std::move(carry));
+      result.y = internal::link(input, y, options.residual);
+    }
+    if (options.residual && call.seq_lengths && padding_output != PaddingOutput::keep) {
+      result.y = internal::fill_stack_padding(result.y, *call.seq_lengths, time_major, padding_output);
+    }
+    return result;
+  }
+
+  STRATA_FIELDS(layers, dropout, options)
+};
+
+template <class Layer>
+Stacked(std::initializer_list<Layer>, nn::Dropout = nn::Dropout(0), const StackedOptions& = {}) -> Stacked<Layer>;
+
+}  // namespace strata::recurrent

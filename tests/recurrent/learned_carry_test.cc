@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/learned_carry.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "recurrent/cells.h"
+#include "strata/nn/value_and_grad.h"
+#include "strata/recurrent/gru_cell.h"
+#include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/rnn.h"
+#include "strata/recurrent/stacked_cell.h"
+#include "strata/recurrent/stream.h"
+#include "support/compare.h"
+
+namespace strata::recurrent {
+namespace {
+
+using support::difference;
+using support::exactly;
+
+using Doubles = std::vector<double>;
+
+template <class M>
+std::vector<std::string> paths_of(const M& module) {
+  std::vector<std::string> paths;
+  for (const auto& [path, variable] : nn::state(module)) paths.push_back(to_string(path));
+  return paths;
+}
+
+LearnedCarry<LSTMCell> learned(Rngs& rngs) { return {LSTMCell(2, 3, rngs), {2}, rngs, nn::initializers::normal(1.0)}; }
+
+TEST(LearnedCarry, HasAParameterForEachPart) {
+  Rngs rngs(0);
+  const LearnedCarry cell(GRUCell(2, 3, rngs), {2}, rngs);
+  EXPECT_EQ(paths_of(cell),
+            (std::vector<std::string>{"cell/dense_h/kernel", "cell/dense_i/bias", "cell/dense_i/kernel", "initial/h"}));
+  EXPECT_EQ(elements(cell.initial.at("h")), (Doubles{0, 0, 0}));
+  const auto lstm = learned(rngs);
+  EXPECT_EQ(lstm.initial.at("c").value().shape(), (Shape{3}));
+  EXPECT_EQ(lstm.initial.size(), 2U);
+}
+
+TEST(LearnedCarry, NamesThePartsOfACarryWithinACarry) {
+  Rngs rngs(0);
+  const LearnedCarry cell(StackedCell({GRUCell(2, 3, rngs), GRUCell(3, 4, rngs)}), {2}, rngs);
+  EXPECT_EQ(cell.initial.at("0.h").value().shape(), (Shape{3}));
+  EXPECT_EQ(cell.initial.at("1.h").value().shape(), (Shape{4}));
+}
+
+TEST(LearnedCarry, BeginsEveryRowWithTheParameters) {
+  Rngs rngs(0);
+  auto cell = learned(rngs);
+  const auto carry = cell.initial_carry({4, 5, 2});
+  EXPECT_EQ(carry.c.shape(), (Shape{4, 5, 3}));
+  EXPECT_EQ(difference(carry.c[3][4], cell.initial.at("c"), exactly), "");
+  EXPECT_EQ(difference(cell.initial_carry({2}).h, cell.initial.at("h"), exactly), "");
+  const auto final = scan(cell, ones({2, 4, 2}), {.seq_lengths = tensor({0, 4})}).carry;
+  EXPECT_EQ(difference(final.h[0], cell.initial.at("h"), exactly), "");
+}
+
+TEST(LearnedCarry, IsReplacedByACarryThatIsGiven) {
+  Rngs rngs(0);
+  auto cell = learned(rngs);
+  LSTMCell bare = cell.cell;
+  const LSTMCarry zero = bare.initial_carry({2, 2});
+  const Tensor x = random::normal(random::key(1), {2, 4, 2});
+  EXPECT_EQ(difference(scan(cell, x, {.initial_carry = zero}).y, scan(bare, x).y, exactly), "");
+}
+
+TEST(LearnedCarry, RunsAsTheFusedOperationWithGradients) {
+  Rngs rngs(0);
+  auto cell = learned(rngs);
+  ASSERT_TRUE(cell.fused());
+  const Tensor x = random::normal(random::key(1), {2, 4, 2});
+  const auto step = nn::value_and_grad(
+      [&](auto& c, bool fused) { return sum(fused ? scan(c, x).y : internal::scan_by_steps(c, x, {}).y); },
+      of_type<Param>);
+  const auto fused = step(cell, true);
+  const auto by_steps = step(cell, false);
+  EXPECT_EQ(difference(fused.value, by_steps.value, support::within(1e-5)), "");
+  for (const auto& [path, gradient] : by_steps.grads) {
+    EXPECT_EQ(difference(fused.grads.at(path), gradient.value(), support::within(1e-5)), "") << to_string(path);
+  }
+  EXPECT_NE(difference(fused.grads.at(Path{"initial", "c"}), zeros({3}), exactly), "");
+}
+
+TEST(LearnedCarry, IsWhereAStreamBegins) {
+  Rngs rngs(0);
+  auto cell = learned(rngs);
+  auto runner = stream(cell, 2);
+  const Tensor x = random::normal(random::key(1), {2, 1, 2});
+  const Tensor expected = scan(cell, x).y;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<float> out(6);
+    runner.step(x.data<float>(), out);
+    EXPECT_EQ(difference(tensor(out, {2, 1, 3}), expected, exactly), "");
+    runner.reset();
+  }
+  EXPECT_EQ(difference(runner.state().c[1], cell.initial.at("c"), exactly), "");
+}
+
+}  // namespace
+}  // namespace strata::recurrent
