@@ -46,6 +46,7 @@
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
+#include "strata/recurrent/packed_sequence.h"
 #include "strata/recurrent/rnn.h"
 #include "strata/recurrent/scan.h"
 #include "strata/recurrent/sequence.h"

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "strata/recurrent/internal/episodes.h"
 #include "strata/recurrent/internal/sequence.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/index.h"
+#include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
 namespace {
@@ -45,33 +48,17 @@ GateArrays<const T> weights_of(const FusedCell& cell) {
   return gate_arrays(cell, pointers);
 }
 
-// Where a row's steps are: batch axes are outside or inside of the time axis.
+// A tensor's features as rows, one for each place or row of the batch.
 template <class T>
-SequenceView<T> view(T* data, const FusedCall& call, Index features) {
-  const Index rows = call.axes.batch.num_elements();
-  if (call.time_major) return {data, features, rows * features};
-  return {data, call.axes.time * features, features};
-}
-
-SequenceShape shape_of(const FusedCall& call) {
-  return {.rows = call.axes.batch.num_elements(),
-          .steps = call.axes.time,
-          .lengths = call.lengths ? call.lengths->data<Index>().data() : nullptr,
-          .reverse = call.reverse,
-          .keep_order = call.keep_order,
-          .padding = call.padding_output};
+Matrix<const T> rows_of(const std::optional<Tensor>& x, Index features) {
+  if (!x) return {};
+  return {x->data<T>().data(), features};
 }
 
 template <class T>
-Matrix<const T> rows_of(const std::optional<Tensor>& carry, Index hidden) {
-  if (!carry) return {};
-  return {carry->data<T>().data(), hidden};
-}
-
-template <class T>
-Matrix<T> rows_to_write(std::optional<Tensor>& carry, Index hidden) {
-  if (!carry) return {};
-  return {carry->mutable_data<T>().data(), hidden};
+Matrix<T> rows_to_write(std::optional<Tensor>& x, Index features) {
+  if (!x) return {};
+  return {x->mutable_data<T>().data(), features};
 }
 
 // What the backward pass needs of the forward pass.
@@ -94,7 +81,7 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   pack_transposed(saved.weights, weights_of<T>(saved.cell));
 
   Cotangents<T> cotangents;
-  if (given[0]) cotangents.y = view(given[0]->template data<T>().data(), call, hidden);
+  cotangents.y = rows_of<T>(given[0], hidden);
   cotangents.carry.h = rows_of<T>(given[1], hidden);
   if (call.c) cotangents.carry.c = rows_of<T>(given[2], hidden);
 
@@ -102,7 +89,7 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   Gradients<T> gradients;
   if (saved.x_tracked) {
     result.push_back(uninitialized_like(call.x));
-    gradients.x = view(result.back()->template mutable_data<T>().data(), call, saved.cell.input);
+    gradients.x = rows_to_write<T>(result.back(), saved.cell.input);
   } else {
     result.emplace_back();
   }
@@ -118,7 +105,7 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
     pointers.push_back(result.back()->template mutable_data<T>().data());
   }
   gradients.weights = gate_arrays(saved.cell, pointers);
-  backward(saved.weights, saved.tape, view(call.x.data<T>().data(), call, saved.cell.input), cotangents, gradients);
+  backward(saved.weights, saved.tape, rows_of<T>(call.x, saved.cell.input), cotangents, gradients);
   return result;
 }
 
@@ -149,7 +136,7 @@ FusedResult run(const FusedCell& cell, const FusedCall& call) {
 
   std::vector<Index> y_sizes(call.x.shape().begin(), call.x.shape().end());
   y_sizes.back() = hidden;
-  Tensor y = Tensor::uninitialized(Shape(y_sizes), dtype);
+  std::optional<Tensor> y = Tensor::uninitialized(Shape(y_sizes), dtype);
   std::optional<Tensor> h = Tensor::uninitialized(call.h.shape(), dtype);
   std::optional<Tensor> c;
   if (call.c) c = Tensor::uninitialized(call.c->shape(), dtype);
@@ -157,12 +144,40 @@ FusedResult run(const FusedCell& cell, const FusedCall& call) {
   const CarryView<T> final_carry{rows_to_write<T>(h, hidden), rows_to_write<T>(c, hidden)};
   const bool tracked = any_tracked(cell, call);
   Tape<T> tape;
-  forward(weights, shape_of(call), view(call.x.data<T>().data(), call, cell.input), initial,
-          view(y.mutable_data<T>().data(), call, hidden), final_carry, tracked ? &tape : nullptr);
-  FusedResult result{std::move(y), std::move(*h), std::move(c)};
+  forward(weights, call.shape, rows_of<T>(call.x, cell.input), initial, rows_to_write<T>(y, hidden), final_carry,
+          tracked ? &tape : nullptr);
+  FusedResult result{std::move(*y), std::move(*h), std::move(c)};
   if (!tracked) return result;
   return with_gradient(std::move(result), std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights),
                                                                               std::move(tape), call.x.is_tracked()}));
+}
+
+// Episodes as rows of their own over the same memory: each starts from its row's initial carry or the one to reset to,
+// and the last one of a row leaves its carry.
+template <class T>
+FusedResult run_episodes(const FusedCell& cell, const FusedCall& call) {
+  Episodes episodes = cut_episodes(call.shape, call.resets->data<bool>().data());
+  const auto rows = static_cast<Index>(call.shape.rows.size());
+  std::vector<Index> first = std::move(episodes.row);
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] += episodes.starts_from_reset[i] ? rows : 0;
+  const Tensor starts = tensor(first, {static_cast<Index>(first.size())});
+  const Tensor ends = tensor(episodes.last, {rows});
+  const Shape carry_rows{rows, cell.hidden};
+  const auto start_from = [&](const Tensor& initial, const Tensor& reset) {
+    return take(concatenate({initial.reshape(carry_rows), reset.reshape(carry_rows)}, 0), starts, 0);
+  };
+  FusedCall by_episode{.x = call.x, .h = start_from(call.h, *call.reset_h), .c = {}, .shape = call.shape};
+  by_episode.shape.rows = std::move(episodes.spans);
+  if (call.c) by_episode.c = start_from(*call.c, *call.reset_c);
+  FusedResult result = run<T>(cell, by_episode);
+  result.h = take(result.h, ends, 0).reshape(call.h.shape());
+  if (result.c) result.c = take(*result.c, ends, 0).reshape(call.c->shape());
+  return result;
+}
+
+template <class T>
+FusedResult run_any(const FusedCell& cell, const FusedCall& call) {
+  return call.resets ? run_episodes<T>(cell, call) : run<T>(cell, call);
 }
 
 }  // namespace
@@ -208,7 +223,7 @@ FusedResult run_fused(const FusedCell& cell, const FusedCall& call) {
     throw ShapeError("[scan] the cell takes " + std::to_string(cell.input) + " input features, x is " +
                      describe(call.x) + ".");
   }
-  return call.x.dtype() == DType::float32 ? run<float>(cell, call) : run<double>(cell, call);
+  return call.x.dtype() == DType::float32 ? run_any<float>(cell, call) : run_any<double>(cell, call);
 }
 
 std::shared_ptr<const PackedWeights<float>> pack_for_streams(const std::optional<FusedCell>& cell) {

@@ -9,7 +9,8 @@
 
 #include "strata/nn/linear.h"
 #include "strata/recurrent/internal/cell_layout.h"
-#include "strata/recurrent/internal/scan_start.h"
+#include "strata/recurrent/internal/row_order.h"
+#include "strata/recurrent/internal/scan_packed.h"
 #include "strata/tensor/tensor.h"
 
 // Whole sequences of the standard cells as one operation on tensors, with its own backward pass.
@@ -49,17 +50,16 @@ struct FusedCell {
   void add_maps(std::initializer_list<const nn::Linear*> maps, Index rows, GateSources& kernels, GateSources& biases);
 };
 
-// How a call wants the sequence run; the carry's parts h and c as tensors (c only of cells with a memory).
+// How a call wants the sequence run; x is [*places, input]. The carry's parts h and c have one row for each of the
+// shape's (c only of cells with a memory).
 struct FusedCall {
   Tensor x;
   Tensor h;
   std::optional<Tensor> c;
-  std::optional<Tensor> lengths;  // checked, int64
-  SequenceAxes axes;
-  bool time_major;
-  bool reverse;
-  bool keep_order;
-  PaddingOutput padding_output;
+  SequenceShape shape;
+  std::optional<Tensor> resets = {};  // bool, one for each place; then the carry to reset to:
+  std::optional<Tensor> reset_h = {};
+  std::optional<Tensor> reset_c = {};
 };
 
 struct FusedResult {
@@ -83,28 +83,42 @@ concept FusableCell = requires(const C& cell) {
   { cell.fused() } -> std::same_as<std::optional<FusedCell>>;
 };
 
-// Runs such a cell, whose carry is {h} or {c, h}.
-template <FusableCell C>
-ScanResult<typename C::Carry> scan_fused(const C& cell, const FusedCell& fused, const Tensor& x,
-                                         const ScanOptions<typename C::Carry>& options) {
-  constexpr bool has_memory = requires(typename C::Carry & carry) { carry.c; };
-  ScanStart<typename C::Carry> start = begin_scan(cell, x, options);
+// Runs a cell whose carry is {h} or {c, h}.
+template <class Carry>
+ScanResult<Carry> run_fused_cell(const FusedCell& fused, const Tensor& x, const StartingCarries<Carry>& carries,
+                                 SequenceShape shape, std::optional<Tensor> resets) {
+  constexpr bool has_memory = requires(const Carry& carry) { carry.c; };
   FusedCall call{.x = x,
-                 .h = start.carry.h,
+                 .h = carries.initial.h,
                  .c = {},
-                 .lengths = std::move(start.lengths),
-                 .axes = start.axes,
-                 .time_major = start.time_major,
-                 .reverse = start.reverse,
-                 .keep_order = start.keep_order,
-                 .padding_output = start.padding_output};
-  if constexpr (has_memory) call.c = start.carry.c;
+                 .shape = std::move(shape),
+                 .resets = std::move(resets),
+                 .reset_h = carries.reset.h};
+  if constexpr (has_memory) {
+    call.c = carries.initial.c;
+    call.reset_c = carries.reset.c;
+  }
   FusedResult result = run_fused(fused, call);
   if constexpr (has_memory) {
     return {{.c = std::move(*result.c), .h = std::move(result.h)}, std::move(result.y)};
   } else {
     return {{.h = std::move(result.h)}, std::move(result.y)};
   }
+}
+
+template <FusableCell C>
+ScanResult<typename C::Carry> scan_fused(const C& cell, const FusedCell& fused, const Tensor& x,
+                                         const ScanOptions<typename C::Carry>& options) {
+  ScanStart<typename C::Carry> start = begin_scan(cell, x, options);
+  return run_fused_cell(fused, x, start.carries, start.shape(), std::move(start.resets));
+}
+
+template <FusableCell C>
+PackedScanResult<typename C::Carry> scan_packed_fused(const C& cell, const FusedCell& fused, const PackedSequence& x,
+                                                      const ScanOptions<typename C::Carry>& options) {
+  PackedStart<typename C::Carry> start = begin_packed_scan(cell, x, options);
+  auto [carry, y] = run_fused_cell(fused, x.data(), start.carries, std::move(start.shape), std::move(start.resets));
+  return {std::move(carry), x.with_data(std::move(y))};
 }
 
 }  // namespace strata::recurrent::internal

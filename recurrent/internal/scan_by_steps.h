@@ -44,6 +44,16 @@ void block_carry_gradient(const std::string& part, Tensor& value);
 // Outputs behind the last valid step, filled as asked; the others as they are. y is time-major.
 Tensor fill_padding(const Tensor& y, const Tensor& lengths, PaddingOutput output);
 
+// Sets the flagged rows [*batch] of a carry.
+template <class Carry>
+void reset_rows(const Tensor& flags, const Carry& reset, Carry& carry) {
+  if (!any_true(flags)) return;
+  const auto select = [&](const std::string&, Tensor& part, const Tensor& reset_part) {
+    part = select_rows(flags, reset_part, part);
+  };
+  for_each_tensor(select, "", carry, reset);
+}
+
 // One step over padding, for the outputs there. Rows where it meets invalid numbers go a way of their own, so that
 // these reach a gradient only if the loss looks at such a row.
 template <Cell C>
@@ -88,17 +98,20 @@ template <Cell C>
 ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const ScanOptions<typename C::Carry>& options) {
   using Carry = typename C::Carry;
   ScanStart<Carry> start = begin_scan(cell, x, options);
-  const auto& [axes, lengths, carry_before, time_major, reverse, keep_order, padding_output] = start;
-  Carry carry = carry_before;
+  const auto& [axes, lengths, resets, carries, time_major, reverse, keep_order, padding_output] = start;
+  Carry carry = carries.initial;
   const FlipOptions flip{.num_batch_dims = axes.batch.rank(), .time_major = true};
   Tensor time_first = move_axis(x, axes.time_axis, 0);
   if (reverse) time_first = flip_sequences(time_first, lengths, flip);
   const std::vector<Tensor> steps = steps_of(time_first);
+  std::optional<Tensor> resets_before;
+  if (resets) resets_before = reset_flags(start.shape(), *resets).reshape(Shape{axes.time}.append(axes.batch));
   Carry selected = carry;
   Carry padded = carry;
   std::vector<Tensor> outputs;
   for (Index t = 0; t < axes.time; ++t) {
     const Tensor& x_t = steps[static_cast<std::size_t>(t)];
+    if (resets_before) reset_rows((*resets_before)[t], std::as_const(carries.reset), carry);
     if (!lengths) {
       Step<Carry> step = checked_step(cell, carry, x_t, axes.batch);
       carry = std::move(step.carry);

@@ -15,12 +15,15 @@ void check_part(const Tensor& got, const Tensor& expected, const F& message) {
 
 }  // namespace
 
+void check_feature_axes(const Tensor& x, int num_feature_axes) {
+  if (x.rank() > num_feature_axes) return;
+  throw ShapeError("[scan] x needs a time axis and " + std::to_string(num_feature_axes) +
+                   (num_feature_axes == 1 ? " feature axis" : " feature axes") + ", got " + describe(x) + ".");
+}
+
 SequenceAxes sequence_axes(const Tensor& x, int num_feature_axes, bool time_major) {
+  check_feature_axes(x, num_feature_axes);
   const int num_batch_axes = x.rank() - num_feature_axes - 1;
-  if (num_batch_axes < 0) {
-    throw ShapeError("[scan] x needs a time axis and " + std::to_string(num_feature_axes) +
-                     (num_feature_axes == 1 ? " feature axis" : " feature axes") + ", got " + describe(x) + ".");
-  }
   const int time_axis = time_major ? 0 : num_batch_axes;
   const Shape step = x.shape().without_axis(time_axis);
   return {step.axes(0, num_batch_axes), step, x.size(time_axis), time_axis};
@@ -30,6 +33,13 @@ void check_given_part(const std::string& part, const Tensor& got, const Tensor& 
   check_part(got, expected, [&] {
     return "[scan] part `" + part + "` of the initial carry is " + describe(got) + ", expected " + describe(expected) +
            ".";
+  });
+}
+
+void check_reset_part(const std::string& part, const Tensor& got, const Tensor& expected) {
+  check_part(got, expected, [&] {
+    return "[scan] part `" + part + "` of the carry to reset to is " + describe(got) + ", expected " +
+           describe(expected) + ".";
   });
 }
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strata/recurrent/internal/episodes.h"
+
+#include "strata/recurrent/internal/row_masks.h"
+#include "strata/tensor/create.h"
+#include "strata/tensor/error.h"
+#include "strata/tensor/manipulate.h"
+
+namespace strata::recurrent::internal {
+namespace {
+
+// The episode [begin, end) of a row.
+RowSpan episode_of(const SequenceShape& shape, const RowSpan& row, Index begin, Index end) {
+  const Index padding = row.extent - row.length;
+  const Index processed_before = shape.reverse ? row.length - end : begin;
+  const bool is_last = shape.reverse ? begin == 0 : end == row.length;
+  return {row.input + begin * shape.stride, row.output + processed_before * shape.stride, end - begin,
+          end - begin + (is_last ? padding : 0)};
+}
+
+}  // namespace
+
+std::optional<Tensor> checked_resets(const Tensor& resets, const Shape& places) {
+  if (resets.dtype() != DType::boolean) {
+    throw DTypeError("[scan] resets must be bool, got " + describe(resets) + ".");
+  }
+  if (resets.shape() != places) {
+    throw ShapeError("[scan] resets are " + describe(resets) +
+                     ", expected one for each step of x: " + to_string(places) + ".");
+  }
+  if (!any_true(resets)) return std::nullopt;
+  return resets;
+}
+
+Episodes cut_episodes(const SequenceShape& shape, const bool* resets) {
+  Episodes result;
+  for (std::size_t row = 0; row < shape.rows.size(); ++row) {
+    const RowSpan& span = shape.rows[row];
+    std::vector<Index> borders{0};
+    for (Index t = 1; t < span.length; ++t) {
+      if (resets[span.input + t * shape.stride]) borders.push_back(t);
+    }
+    borders.push_back(span.length);
+    const std::size_t count = borders.size() - 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t episode = shape.reverse ? count - 1 - i : i;
+      result.spans.push_back(episode_of(shape, span, borders[episode], borders[episode + 1]));
+      result.row.push_back(static_cast<Index>(row));
+      result.starts_from_reset.push_back(i > 0 || (span.length > 0 && resets_before(shape, span, 0, resets)));
+    }
+    result.last.push_back(static_cast<Index>(result.spans.size()) - 1);
+  }
+  return result;
+}
+
+bool resets_before(const SequenceShape& shape, const RowSpan& span, Index t, const bool* resets) {
+  if (t >= span.length) return false;
+  const Index flag = shape.reverse ? span.length - t : t;
+  return flag < span.length && resets[span.input + flag * shape.stride];
+}
+
+Tensor reset_flags(const SequenceShape& shape, const Tensor& resets) {
+  const bool* const flags = resets.data<bool>().data();
+  Tensor result = zeros({shape.steps, static_cast<Index>(shape.rows.size())}, DType::boolean);
+  auto to = result.mutable_data<bool>().begin();
+  for (Index t = 0; t < shape.steps; ++t) {
+    for (const RowSpan& span : shape.rows) *to++ = resets_before(shape, span, t, flags);
+  }
+  return result;
+}
+
+}  // namespace strata::recurrent::internal
