@@ -29,6 +29,7 @@ struct BidirectionalScanOptions {
   // As the layer says where a call leaves them out.
   std::optional<bool> time_major = {};
   std::optional<PaddingOutput> padding_output = {};
+  std::optional<Index> checkpoint_every = {};
 };
 
 // Makes one output of the forward and the backward one. A plain function, so that modules can be compared.
@@ -42,6 +43,7 @@ struct BidirectionalOptions {
   MergeFunction merge = concatenate_features;
   bool time_major = false;
   PaddingOutput padding_output = PaddingOutput::keep;
+  std::optional<Index> checkpoint_every = {};
   bool operator==(const BidirectionalOptions&) const = default;
 };
 
@@ -117,7 +119,8 @@ struct Bidirectional {
             .resets = call.resets,
             .reset_carry = call.reset_forward_carry,
             .time_major = call.time_major.value_or(options.time_major),
-            .padding_output = call.padding_output.value_or(options.padding_output)};
+            .padding_output = call.padding_output.value_or(options.padding_output),
+            .checkpoint_every = call.checkpoint_every ? call.checkpoint_every : options.checkpoint_every};
   }
   [[nodiscard]] recurrent::ScanOptions<typename B::Carry> of_backward(const ScanOptions& call) const {
     return {.seq_lengths = call.seq_lengths,
@@ -127,7 +130,8 @@ struct Bidirectional {
             .time_major = call.time_major.value_or(options.time_major),
             .reverse = true,
             .keep_order = true,
-            .padding_output = call.padding_output.value_or(options.padding_output)};
+            .padding_output = call.padding_output.value_or(options.padding_output),
+            .checkpoint_every = call.checkpoint_every ? call.checkpoint_every : options.checkpoint_every};
   }
 };
 

@@ -13,6 +13,7 @@ struct RNNOptions {
   bool reverse = false;
   bool keep_order = false;
   PaddingOutput padding_output = PaddingOutput::keep;
+  std::optional<Index> checkpoint_every = {};
   bool operator==(const RNNOptions&) const = default;
 };
 
@@ -51,6 +52,7 @@ struct RNN {
     full.reverse = call.reverse.value_or(options.reverse);
     full.keep_order = call.keep_order.value_or(options.keep_order);
     full.padding_output = call.padding_output.value_or(options.padding_output);
+    if (!call.checkpoint_every) full.checkpoint_every = options.checkpoint_every;
     return full;
   }
 };

@@ -24,6 +24,10 @@ struct ScanOptions {
   std::optional<bool> reverse = {};     // from the last valid step to the first; y in the order of processing
   std::optional<bool> keep_order = {};  // with reverse: y in the order of the input
   std::optional<PaddingOutput> padding_output = {};
+  // For the backward pass keep only the carries after every so many steps, and compute what lies between them again; 0
+  // means about the square root of the number of steps. Memory that otherwise grows with the number of steps then
+  // grows with its square root, save x, y and their gradients, for a second forward pass.
+  std::optional<Index> checkpoint_every = {};
 };
 
 // The carry after each sequence's last valid step (the initial carry where the length is 0), and all outputs.

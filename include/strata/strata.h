@@ -43,6 +43,7 @@
 #include "strata/recurrent/bidirectional.h"
 #include "strata/recurrent/carry.h"
 #include "strata/recurrent/cell.h"
+#include "strata/recurrent/chunks.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"

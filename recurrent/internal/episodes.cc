@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/internal/episodes.h"
 
-#include "strata/recurrent/internal/row_masks.h"
+#include <algorithm>
+#include <cmath>
+
 #include "strata/tensor/create.h"
-#include "strata/tensor/error.h"
-#include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
 namespace {
 
-// The episode [begin, end) of a row.
-RowSpan episode_of(const SequenceShape& shape, const RowSpan& row, Index begin, Index end) {
+// The steps [begin, end) of a row, which may be none only if the row has none.
+RowSpan piece_of(const SequenceShape& shape, const RowSpan& row, Index begin, Index end) {
   const Index padding = row.extent - row.length;
   const Index processed_before = shape.reverse ? row.length - end : begin;
   const bool is_last = shape.reverse ? begin == 0 : end == row.length;
@@ -19,18 +19,6 @@ RowSpan episode_of(const SequenceShape& shape, const RowSpan& row, Index begin, 
 }
 
 }  // namespace
-
-std::optional<Tensor> checked_resets(const Tensor& resets, const Shape& places) {
-  if (resets.dtype() != DType::boolean) {
-    throw DTypeError("[scan] resets must be bool, got " + describe(resets) + ".");
-  }
-  if (resets.shape() != places) {
-    throw ShapeError("[scan] resets are " + describe(resets) +
-                     ", expected one for each step of x: " + to_string(places) + ".");
-  }
-  if (!any_true(resets)) return std::nullopt;
-  return resets;
-}
 
 Episodes cut_episodes(const SequenceShape& shape, const bool* resets) {
   Episodes result;
@@ -44,13 +32,39 @@ Episodes cut_episodes(const SequenceShape& shape, const bool* resets) {
     const std::size_t count = borders.size() - 1;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t episode = shape.reverse ? count - 1 - i : i;
-      result.spans.push_back(episode_of(shape, span, borders[episode], borders[episode + 1]));
+      result.spans.push_back(piece_of(shape, span, borders[episode], borders[episode + 1]));
       result.row.push_back(static_cast<Index>(row));
       result.starts_from_reset.push_back(i > 0 || (span.length > 0 && resets_before(shape, span, 0, resets)));
     }
     result.last.push_back(static_cast<Index>(result.spans.size()) - 1);
   }
   return result;
+}
+
+Index longest_row(const SequenceShape& shape) {
+  Index longest = 0;
+  for (const RowSpan& span : shape.rows) longest = std::max(longest, span.length);
+  return longest;
+}
+
+Index steps_between_checkpoints(Index every, Index steps) {
+  if (every > 0) return every;
+  return std::max(static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(steps)))), Index{1});
+}
+
+SequenceShape part_of(const SequenceShape& shape, Index every, Index number) {
+  SequenceShape part = shape;
+  const Index begin = number * every;
+  for (RowSpan& span : part.rows) {
+    if (begin > 0 && begin >= span.length) {
+      span = {};
+      continue;
+    }
+    const Index end = std::min(begin + every, span.length);
+    span = shape.reverse ? piece_of(shape, span, span.length - end, span.length - begin)
+                         : piece_of(shape, span, begin, end);
+  }
+  return part;
 }
 
 bool resets_before(const SequenceShape& shape, const RowSpan& span, Index t, const bool* resets) {

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "strata/recurrent/internal/row_order.h"
 #include "strata/tensor/tensor.h"
 
-// Rows that consist of several episodes, each run from a carry of its own.
+// Rows in pieces: episodes, each run from a carry of its own, and parts that go on from each other.
 namespace strata::recurrent::internal {
-
-// Flags, bool of the shape of the places, checked; empty if none is set. Throws DTypeError or ShapeError.
-std::optional<Tensor> checked_resets(const Tensor& resets, const Shape& places);
 
 // Rows cut where flags are set, one entry for each episode; a row's episodes come in the order of processing, and the
 // last one takes the padding.
@@ -24,6 +20,15 @@ struct Episodes {
 
 // `resets` has one flag for each place of x. Flags in padding do not count.
 [[nodiscard]] Episodes cut_episodes(const SequenceShape& shape, const bool* resets);
+
+[[nodiscard]] Index longest_row(const SequenceShape& shape);
+
+// `every`, or, where it is 0, about the square root of the number of steps: as much memory for carries as for steps.
+[[nodiscard]] Index steps_between_checkpoints(Index every, Index steps);
+
+// Part `number` of the steps in the order of processing, `every` a part; rows that have ended before are empty in it.
+// A row's padding goes to the part that its last valid step is in.
+[[nodiscard]] SequenceShape part_of(const SequenceShape& shape, Index every, Index number);
 
 // Whether row `span` is reset before processing step t: forward at a flagged step; in reverse after one, where the
 // episode that it begins is over.

@@ -2,7 +2,9 @@
 #include "strata/recurrent/internal/fused.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "strata/recurrent/internal/episodes.h"
 #include "strata/recurrent/internal/sequence.h"
@@ -61,18 +63,84 @@ Matrix<T> rows_to_write(std::optional<Tensor>& x, Index features) {
   return {x->mutable_data<T>().data(), features};
 }
 
+// The parts that a scan is run in, each from the carry that the one before has left.
+struct Parts {
+  const SequenceShape& shape;
+  std::optional<Index> every;
+
+  [[nodiscard]] Index count() const {
+    return every ? std::max((longest_row(shape) + *every - 1) / *every, Index{1}) : 1;
+  }
+  [[nodiscard]] SequenceShape operator[](Index number) const {
+    return count() == 1 ? shape : part_of(shape, *every, number);
+  }
+};
+
+Parts parts_of(const FusedCall& call) {
+  if (!call.checkpoint_every) return {call.shape, {}};
+  return {call.shape, steps_between_checkpoints(*call.checkpoint_every, longest_row(call.shape))};
+}
+
+// The carry of all rows between steps.
+struct FusedCarry {
+  Tensor h;
+  std::optional<Tensor> c;
+};
+
+template <class T>
+CarryView<const T> view(const FusedCarry& carry, Index hidden) {
+  return {rows_of<T>(carry.h, hidden), rows_of<T>(carry.c, hidden)};
+}
+
 // What the backward pass needs of the forward pass.
 template <class T>
 struct Saved {
   FusedCell cell;
   FusedCall call;
   PackedWeights<T> weights;
-  Tape<T> tape;
+  std::optional<Tape<T>> tape;     // of a scan in one part; of others it is computed again
+  std::vector<FusedCarry> starts;  // of all parts
   bool x_tracked;
 };
 
-// Room for a gradient, every element of which will be written.
+// Room for a result, every element of which will be written.
 Tensor uninitialized_like(const Tensor& x) { return Tensor::uninitialized(x.shape(), x.dtype()); }
+
+FusedCarry uninitialized_like(const FusedCarry& carry) {
+  return {uninitialized_like(carry.h), carry.c ? std::optional(uninitialized_like(*carry.c)) : std::nullopt};
+}
+
+template <class T>
+CarryView<T> view_to_write(FusedCarry& carry, Index hidden) {
+  CarryView<T> view{{carry.h.mutable_data<T>().data(), hidden}, {}};
+  if (carry.c) view.c = {carry.c->mutable_data<T>().data(), hidden};
+  return view;
+}
+
+// The gradients of one part after the other, the last one first. Those of the weights are added up.
+template <class T>
+FusedCarry backward_of_parts(const Saved<T>& saved, Cotangents<T> cotangents, Gradients<T> gradients) {
+  const Index hidden = saved.cell.hidden;
+  const Matrix<const T> x = rows_of<T>(saved.call.x, saved.cell.input);
+  const Parts parts = parts_of(saved.call);
+  FusedCarry result;
+  for (Index part = parts.count() - 1; part >= 0; --part) {
+    const FusedCarry& start = saved.starts[static_cast<std::size_t>(part)];
+    FusedCarry gradient = uninitialized_like(start);
+    gradients.initial = view_to_write<T>(gradient, hidden);
+    if (saved.tape) {
+      backward(saved.weights, *saved.tape, x, cotangents, gradients);
+    } else {
+      Tape<T> tape;
+      forward(saved.weights, parts[part], x, view<T>(start, hidden), {}, {}, &tape);
+      backward(saved.weights, tape, x, cotangents, gradients);
+    }
+    gradients.add = true;
+    result = std::move(gradient);
+    cotangents.carry = view<T>(result, hidden);
+  }
+  return result;
+}
 
 template <class T>
 std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> given) {
@@ -85,27 +153,22 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   cotangents.carry.h = rows_of<T>(given[1], hidden);
   if (call.c) cotangents.carry.c = rows_of<T>(given[2], hidden);
 
-  std::vector<Cotangent> result;
   Gradients<T> gradients;
-  if (saved.x_tracked) {
-    result.push_back(uninitialized_like(call.x));
-    gradients.x = rows_to_write<T>(result.back(), saved.cell.input);
-  } else {
-    result.emplace_back();
-  }
-  result.push_back(uninitialized_like(call.h));
-  gradients.initial.h = rows_to_write<T>(result.back(), hidden);
-  if (call.c) {
-    result.push_back(uninitialized_like(*call.c));
-    gradients.initial.c = rows_to_write<T>(result.back(), hidden);
-  }
+  Cotangent dx;
+  if (saved.x_tracked) dx = uninitialized_like(call.x);
+  gradients.x = rows_to_write<T>(dx, saved.cell.input);
+  std::vector<Cotangent> weight_gradients;
   Pointers<T> pointers;
   for (const Tensor& tensor : saved.cell.tensors) {
-    result.push_back(uninitialized_like(tensor));
-    pointers.push_back(result.back()->template mutable_data<T>().data());
+    weight_gradients.push_back(uninitialized_like(tensor));
+    pointers.push_back(weight_gradients.back()->template mutable_data<T>().data());
   }
   gradients.weights = gate_arrays(saved.cell, pointers);
-  backward(saved.weights, saved.tape, rows_of<T>(call.x, saved.cell.input), cotangents, gradients);
+  FusedCarry initial = backward_of_parts(saved, cotangents, gradients);
+
+  std::vector<Cotangent> result{std::move(dx), std::move(initial.h)};
+  if (call.c) result.push_back(std::move(initial.c));
+  std::move(weight_gradients.begin(), weight_gradients.end(), std::back_inserter(result));
   return result;
 }
 
@@ -130,26 +193,30 @@ FusedResult with_gradient(FusedResult result, const std::shared_ptr<Saved<T>>& s
 template <class T>
 FusedResult run(const FusedCell& cell, const FusedCall& call) {
   const Index hidden = cell.hidden;
-  const DType dtype = dtype_of<T>;
   PackedWeights<T> weights(CellShape{cell.kind, cell.input, hidden, cell.residual});
   pack(weights, weights_of<T>(cell));
 
   std::vector<Index> y_sizes(call.x.shape().begin(), call.x.shape().end());
   y_sizes.back() = hidden;
-  std::optional<Tensor> y = Tensor::uninitialized(Shape(y_sizes), dtype);
-  std::optional<Tensor> h = Tensor::uninitialized(call.h.shape(), dtype);
-  std::optional<Tensor> c;
-  if (call.c) c = Tensor::uninitialized(call.c->shape(), dtype);
-  const CarryView<const T> initial{rows_of<T>(call.h, hidden), rows_of<T>(call.c, hidden)};
-  const CarryView<T> final_carry{rows_to_write<T>(h, hidden), rows_to_write<T>(c, hidden)};
+  std::optional<Tensor> y = Tensor::uninitialized(Shape(y_sizes), dtype_of<T>);
+  const Matrix<T> y_rows = rows_to_write<T>(y, hidden);
   const bool tracked = any_tracked(cell, call);
-  Tape<T> tape;
-  forward(weights, call.shape, rows_of<T>(call.x, cell.input), initial, rows_to_write<T>(y, hidden), final_carry,
-          tracked ? &tape : nullptr);
-  FusedResult result{std::move(*y), std::move(*h), std::move(c)};
+  const Parts parts = parts_of(call);
+  std::optional<Tape<T>> tape;
+  if (tracked && parts.count() == 1) tape.emplace();
+  std::vector<FusedCarry> starts;
+  FusedCarry carry{stop_gradient(call.h), call.c ? std::optional(stop_gradient(*call.c)) : std::nullopt};
+  for (Index part = 0; part < parts.count(); ++part) {
+    FusedCarry end = uninitialized_like(carry);
+    forward(weights, parts[part], rows_of<T>(call.x, cell.input), view<T>(carry, hidden), y_rows,
+            view_to_write<T>(end, hidden), tape ? &*tape : nullptr);
+    starts.push_back(std::exchange(carry, std::move(end)));
+  }
+  FusedResult result{std::move(*y), std::move(carry.h), std::move(carry.c)};
   if (!tracked) return result;
-  return with_gradient(std::move(result), std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights),
-                                                                              std::move(tape), call.x.is_tracked()}));
+  return with_gradient(std::move(result),
+                       std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights), std::move(tape),
+                                                           std::move(starts), call.x.is_tracked()}));
 }
 
 // Episodes as rows of their own over the same memory: each starts from its row's initial carry or the one to reset to,
@@ -166,7 +233,11 @@ FusedResult run_episodes(const FusedCell& cell, const FusedCall& call) {
   const auto start_from = [&](const Tensor& initial, const Tensor& reset) {
     return take(concatenate({initial.reshape(carry_rows), reset.reshape(carry_rows)}, 0), starts, 0);
   };
-  FusedCall by_episode{.x = call.x, .h = start_from(call.h, *call.reset_h), .c = {}, .shape = call.shape};
+  FusedCall by_episode{.x = call.x,
+                       .h = start_from(call.h, *call.reset_h),
+                       .c = {},
+                       .shape = call.shape,
+                       .checkpoint_every = call.checkpoint_every};
   by_episode.shape.rows = std::move(episodes.spans);
   if (call.c) by_episode.c = start_from(*call.c, *call.reset_c);
   FusedResult result = run<T>(cell, by_episode);

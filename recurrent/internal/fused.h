@@ -60,6 +60,7 @@ struct FusedCall {
   std::optional<Tensor> resets = {};  // bool, one for each place; then the carry to reset to:
   std::optional<Tensor> reset_h = {};
   std::optional<Tensor> reset_c = {};
+  std::optional<Index> checkpoint_every = {};  // as in ScanOptions
 };
 
 struct FusedResult {
@@ -86,14 +87,16 @@ concept FusableCell = requires(const C& cell) {
 // Runs a cell whose carry is {h} or {c, h}.
 template <class Carry>
 ScanResult<Carry> run_fused_cell(const FusedCell& fused, const Tensor& x, const StartingCarries<Carry>& carries,
-                                 SequenceShape shape, std::optional<Tensor> resets) {
+                                 SequenceShape shape, std::optional<Tensor> resets,
+                                 std::optional<Index> checkpoint_every) {
   constexpr bool has_memory = requires(const Carry& carry) { carry.c; };
   FusedCall call{.x = x,
                  .h = carries.initial.h,
                  .c = {},
                  .shape = std::move(shape),
                  .resets = std::move(resets),
-                 .reset_h = carries.reset.h};
+                 .reset_h = carries.reset.h,
+                 .checkpoint_every = checkpoint_every};
   if constexpr (has_memory) {
     call.c = carries.initial.c;
     call.reset_c = carries.reset.c;
@@ -110,14 +113,15 @@ template <FusableCell C>
 ScanResult<typename C::Carry> scan_fused(const C& cell, const FusedCell& fused, const Tensor& x,
                                          const ScanOptions<typename C::Carry>& options) {
   ScanStart<typename C::Carry> start = begin_scan(cell, x, options);
-  return run_fused_cell(fused, x, start.carries, start.shape(), std::move(start.resets));
+  return run_fused_cell(fused, x, start.carries, start.shape(), std::move(start.resets), options.checkpoint_every);
 }
 
 template <FusableCell C>
 PackedScanResult<typename C::Carry> scan_packed_fused(const C& cell, const FusedCell& fused, const PackedSequence& x,
                                                       const ScanOptions<typename C::Carry>& options) {
   PackedStart<typename C::Carry> start = begin_packed_scan(cell, x, options);
-  auto [carry, y] = run_fused_cell(fused, x.data(), start.carries, std::move(start.shape), std::move(start.resets));
+  auto [carry, y] = run_fused_cell(fused, x.data(), start.carries, std::move(start.shape), std::move(start.resets),
+                                   options.checkpoint_every);
   return {std::move(carry), x.with_data(std::move(y))};
 }
 

@@ -31,6 +31,15 @@ Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, co
   return result;
 }
 
+void check_resets(const Tensor& resets, const Shape& places, const char* operation) {
+  if (resets.dtype() != DType::boolean) {
+    throw DTypeError("[" + std::string(operation) + "] resets must be bool, got " + describe(resets) + ".");
+  }
+  if (resets.shape() == places) return;
+  throw ShapeError("[" + std::string(operation) + "] resets are " + describe(resets) +
+                   ", expected one for each step: " + to_string(places) + ".");
+}
+
 Tensor block_zero_gradient(const Tensor& x) {
   return differentiable(stop_gradient(x), {x}, [](const Tensor& dy) {
     const bool matters = dispatch(dy.dtype(), [&]<class T>(T) {

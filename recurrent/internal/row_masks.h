@@ -12,6 +12,9 @@ namespace strata::recurrent::internal {
 // Lengths as int64 of shape `batch`, checked. Throws as flip_sequences does; errors start with `[operation]`.
 Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, const char* operation);
 
+// Throws unless resets are bool, one for each of the places; errors likewise.
+void check_resets(const Tensor& resets, const Shape& places, const char* operation);
+
 // bool [*batch]: rows with more than t valid steps.
 Tensor rows_longer_than(const Tensor& lengths, Index t);
 

@@ -13,10 +13,10 @@ namespace strata::recurrent::internal {
 // Where one row of a sequence lies. A place is a step of a row as memory has them: features of place p start at p times
 // their number.
 struct RowSpan {
-  Index input;   // place of the first step
-  Index output;  // place of the output that is computed first, unless outputs keep the order of the input
-  Index length;  // valid steps
-  Index extent;  // steps with the padding behind them
+  Index input = 0;   // place of the first step
+  Index output = 0;  // place of the output that is computed first, unless outputs keep the order of the input
+  Index length = 0;  // valid steps
+  Index extent = 0;  // steps with the padding behind them
 };
 
 // `reverse` runs each row from its last valid step to its first; y is then in the order of processing, or with

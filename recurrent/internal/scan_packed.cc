@@ -39,13 +39,15 @@ void check_no_lengths(const std::optional<Tensor>& lengths) {
   throw ValueError("[scan] lengths are passed beside a packed sequence, which has its own. Leave seq_lengths out.");
 }
 
-PackedSteps::PackedSteps(const PackedSequence& x, const SequenceShape& shape, const std::optional<Tensor>& resets)
-    : shape_(shape), order_(shape), resets_(resets) {
+PackedSteps::PackedSteps(const SequenceShape& shape, const std::optional<Tensor>& resets)
+    : shape_(shape), order_(shape), resets_(resets) {}
+
+std::vector<Tensor> PackedSteps::cut(const Tensor& data) const {
   std::vector<Index> places;
   for_each_pair(order_, [&](Index j, Index t) { places.push_back(order_.input_place(j, t)); });
   std::vector<Index> sizes;
   for (Index t = 0; t < count(); ++t) sizes.push_back(rows(t));
-  x_ = cut_rows(take(x.data(), indices(places), 0), sizes);
+  return cut_rows(take(data, indices(places), 0), sizes);
 }
 
 std::optional<Tensor> PackedSteps::resets(Index t) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,9 +32,7 @@ PackedStart<typename C::Carry> begin_packed_scan(const C& cell, const PackedSequ
   check_no_lengths(options.seq_lengths);
   check_feature_axes(x.data(), C::num_feature_axes);
   const Shape step = x.batch().append(x.data().shape().axes(1, x.data().rank()));
-  std::optional<Tensor> resets;
-  if (options.resets) resets = checked_resets(*options.resets, Shape{x.total_steps()});
-  return {starting_carries(cell, step, options), std::move(resets),
+  return {starting_carries(cell, step, options), checked_resets(options.resets, Shape{x.total_steps()}),
           SequenceShape{.rows = packed_rows(x.lengths().data<Index>()),
                         .steps = x.max_length(),
                         .reverse = options.reverse.value_or(false),
@@ -44,11 +43,13 @@ PackedStart<typename C::Carry> begin_packed_scan(const C& cell, const PackedSequ
 // A packed sequence step by step: rows sorted by length, so that those that are left at a step are the first ones.
 class PackedSteps {
  public:
-  PackedSteps(const PackedSequence& x, const SequenceShape& shape, const std::optional<Tensor>& resets);
+  PackedSteps(const SequenceShape& shape, const std::optional<Tensor>& resets);
 
   [[nodiscard]] Index count() const { return order_.processed_steps(); }
-  [[nodiscard]] Index rows(Index t) const { return order_.active(t); }
-  [[nodiscard]] const Tensor& x(Index t) const { return x_[static_cast<std::size_t>(t)]; }  // [rows(t), *features]
+  [[nodiscard]] Index rows(Index t) const { return t < 0 ? order_.rows() : order_.active(t); }
+
+  // The data of a packed sequence, step by step: [rows(t), *features].
+  [[nodiscard]] std::vector<Tensor> cut(const Tensor& data) const;
 
   // bool [rows(t)]: rows that are reset before step t; empty if none is.
   [[nodiscard]] std::optional<Tensor> resets(Index t) const;
@@ -65,12 +66,67 @@ class PackedSteps {
   SequenceShape shape_;
   RowOrder order_;
   std::optional<Tensor> resets_;
-  std::vector<Tensor> x_;
 };
 
 // Cuts a part of the carry of the sorted rows: keeps the first `count`, and puts the others, which have ended, before
 // those that ended earlier.
 Tensor end_rows(Tensor& part, Index count);
+
+// What goes on from step to step; both for the sorted rows.
+template <class Carry>
+struct PackedLines {
+  Carry carry;  // of the rows that are left
+  Carry reset;
+
+  STRATA_FIELDS(carry, reset)
+};
+
+// Runs the steps from `first` on, one for each of x, and adds their outputs; where rows have ended, before that step's
+// output, the parts of their carry.
+template <Cell C>
+void run_packed_steps(C& cell, const PackedSteps& steps, Index first, std::span<const Tensor> x,
+                      PackedLines<typename C::Carry>& lines, std::vector<Tensor>& outputs) {
+  using Carry = typename C::Carry;
+  auto& [carry, reset] = lines;
+  for (Index t = first; t < first + static_cast<Index>(x.size()); ++t) {
+    const Index rows = steps.rows(t);
+    if (rows < steps.rows(t - 1)) {
+      for_each_tensor([&](const std::string&, Tensor& part) { outputs.push_back(end_rows(part, rows)); }, "", carry);
+    }
+    if (const std::optional<Tensor> resets = steps.resets(t)) {
+      Carry rows_left = reset;
+      for_each_tensor([&](const std::string&, Tensor& part) { part = part.slice(0, rows); }, "", rows_left);
+      reset_rows(*resets, std::as_const(rows_left), carry);
+    }
+    Step<Carry> step = checked_step(cell, std::as_const(carry), x[static_cast<std::size_t>(t - first)], Shape{rows});
+    carry = std::move(step.carry);
+    outputs.push_back(std::move(step.y));
+  }
+}
+
+// The outputs of steps, and the carry of all rows, from what run_packed_steps has added and the carry of the rows that
+// are left.
+template <class Carry>
+std::vector<Tensor> gather_ended(const PackedSteps& steps, const std::vector<Tensor>& outputs, Carry& carry) {
+  std::vector<Tensor> y;
+  std::vector<Carry> ended;  // of the shortest rows first
+  auto next = outputs.begin();
+  for (Index t = 0; t < steps.count(); ++t) {
+    if (steps.rows(t) < steps.rows(t - 1)) {
+      ended.push_back(carry);
+      for_each_tensor([&](const std::string&, Tensor& part) { part = *next++; }, "", ended.back());
+    }
+    y.push_back(*next++);
+  }
+  for (; !ended.empty(); ended.pop_back()) {
+    for_each_tensor(
+        [](const std::string&, Tensor& part, const Tensor& rest) {
+          part = concatenate({part, rest}, 0);
+        },
+        "", carry, std::as_const(ended.back()));
+  }
+  return y;
+}
 
 // Runs any cell over a packed sequence. At step t it sees the rows that have more than t steps.
 template <Cell C>
@@ -78,47 +134,25 @@ PackedScanResult<typename C::Carry> scan_packed_by_steps(C& cell, const PackedSe
                                                          const ScanOptions<typename C::Carry>& options) {
   using Carry = typename C::Carry;
   PackedStart<Carry> start = begin_packed_scan(cell, x, options);
-  const PackedSteps steps(x, start.shape, start.resets);
-  Carry carry = std::move(start.carries.initial);
-  Carry reset_carry = std::move(start.carries.reset);
-  const auto sort = [&](const std::string& name, Tensor& part) { part = steps.sorted(name, part, x.batch()); };
-  for_each_tensor(sort, "", carry);
-  if (start.resets) for_each_tensor(sort, "", reset_carry);
-  std::vector<Carry> ended;  // of the shortest rows first
+  const auto steps = std::make_shared<const PackedSteps>(start.shape, start.resets);
+  PackedLines<Carry> lines{std::move(start.carries.initial), std::move(start.carries.reset)};
+  const auto sort = [&](const std::string& name, Tensor& part) { part = steps->sorted(name, part, x.batch()); };
+  for_each_tensor(sort, "", lines.carry);
+  for_each_tensor(sort, "", lines.reset);
+  const std::vector<Tensor> inputs = steps->cut(x.data());
   std::vector<Tensor> outputs;
-  Index rows = x.lengths().size();
-  for (Index t = 0; t < steps.count(); ++t) {
-    if (steps.rows(t) < rows) {
-      rows = steps.rows(t);
-      Carry out = carry;
-      for_each_tensor([&](const std::string&, Tensor& part, Tensor& rest) { rest = end_rows(part, rows); }, "", carry,
-                      out);
-      ended.push_back(std::move(out));
-    }
-    if (const std::optional<Tensor> resets = steps.resets(t)) {
-      Carry rows_left = reset_carry;
-      for_each_tensor([&](const std::string&, Tensor& part) { part = part.slice(0, rows); }, "", rows_left);
-      reset_rows(*resets, std::as_const(rows_left), carry);
-    }
-    Step<Carry> step = checked_step(cell, std::as_const(carry), steps.x(t), Shape{rows});
-    carry = std::move(step.carry);
-    outputs.push_back(std::move(step.y));
-  }
-  if (outputs.empty()) {
+  run_in_parts<C>(cell, options.checkpoint_every, inputs, lines, outputs,
+                  [steps](C& now, Index first, std::span<const Tensor> x_steps, PackedLines<Carry>& from,
+                          std::vector<Tensor>& to) { run_packed_steps(now, *steps, first, x_steps, from, to); });
+  Carry& carry = lines.carry;
+  std::vector<Tensor> y = gather_ended(*steps, outputs, carry);
+  if (y.empty()) {
     auto&& cell_aside = aside(cell);
-    const Shape step = Shape{rows}.append(x.data().shape().axes(1, x.data().rank()));
-    outputs.push_back(cell_aside(std::as_const(carry), zeros(step, x.data().dtype())).y.slice(0, 0));
+    const Shape step = Shape{x.lengths().size()}.append(x.data().shape().axes(1, x.data().rank()));
+    y.push_back(cell_aside(std::as_const(carry), zeros(step, x.data().dtype())).y.slice(0, 0));
   }
-  while (!ended.empty()) {
-    for_each_tensor(
-        [](const std::string&, Tensor& part, const Tensor& rest) {
-          part = concatenate({part, rest}, 0);
-        },
-        "", carry, std::as_const(ended.back()));
-    ended.pop_back();
-  }
-  for_each_tensor([&](const std::string&, Tensor& part) { part = steps.unsorted(part, x.batch()); }, "", carry);
-  return {std::move(carry), x.with_data(steps.packed(outputs))};
+  for_each_tensor([&](const std::string&, Tensor& part) { part = steps->unsorted(part, x.batch()); }, "", carry);
+  return {std::move(carry), x.with_data(steps->packed(y))};
 }
 
 }  // namespace strata::recurrent::internal

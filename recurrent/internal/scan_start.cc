@@ -50,6 +50,18 @@ void check_returned_part(const std::string& part, const Tensor& got, const Tenso
   });
 }
 
+std::optional<Tensor> checked_resets(const std::optional<Tensor>& resets, const Shape& places) {
+  if (!resets) return std::nullopt;
+  check_resets(*resets, places, "scan");
+  return any_true(*resets) ? resets : std::nullopt;
+}
+
+void check_checkpoints(const std::optional<Index>& every) {
+  if (!every || *every >= 0) return;
+  throw ValueError("[scan] checkpoint_every is " + std::to_string(*every) +
+                   ". Pass a number of steps, or 0 for the square root of their number.");
+}
+
 void throw_no_initial_carry() {
   throw ValueError("[scan] the cell has no initial carry of its own: there is no `initial_carry(shape)`. Pass one.");
 }

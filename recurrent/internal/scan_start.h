@@ -44,6 +44,12 @@ void check_returned_part(const std::string& part, const Tensor& got, const Tenso
 
 [[noreturn]] void throw_no_initial_carry();
 
+// Throws ValueError if the number is negative.
+void check_checkpoints(const std::optional<Index>& every);
+
+// The flags of a scan, checked; empty if none is set.
+std::optional<Tensor> checked_resets(const std::optional<Tensor>& resets, const Shape& places);
+
 // The carry that a sequence begins with, checked against the cell's own.
 template <Cell C>
 typename C::Carry starting_carry(const C& cell, const Shape& step, const std::optional<typename C::Carry>& given) {
@@ -66,6 +72,7 @@ struct StartingCarries {
 template <Cell C>
 StartingCarries<typename C::Carry> starting_carries(const C& cell, const Shape& step,
                                                     const ScanOptions<typename C::Carry>& options) {
+  check_checkpoints(options.checkpoint_every);
   typename C::Carry initial = starting_carry(cell, step, options.initial_carry);
   if (options.reset_carry) for_each_tensor(check_reset_part, "", *options.reset_carry, std::as_const(initial));
   return {initial, options.reset_carry.value_or(initial)};
@@ -101,11 +108,9 @@ ScanStart<typename C::Carry> begin_scan(const C& cell, const Tensor& x, const Sc
   const SequenceAxes axes = sequence_axes(x, C::num_feature_axes, time_major);
   std::optional<Tensor> lengths;
   if (options.seq_lengths) lengths = checked_lengths(*options.seq_lengths, axes.batch, axes.time, "scan");
-  std::optional<Tensor> resets;
-  if (options.resets) resets = checked_resets(*options.resets, x.shape().axes(0, x.rank() - C::num_feature_axes));
   return {axes,
           std::move(lengths),
-          std::move(resets),
+          checked_resets(options.resets, x.shape().axes(0, x.rank() - C::num_feature_axes)),
           starting_carries(cell, axes.step, options),
           time_major,
           options.reverse.value_or(false),

@@ -39,7 +39,7 @@ struct Tape {
   AlignedArray<T> records;  // [block][pair][saved][lanes]
 };
 
-// Runs the sequence. x is [places, input] and y [places, hidden]; y must not overlap x. `final_carry` gets each row's carry after its last valid step; a row of length 0 keeps its initial carry.
+// Runs the sequence. x is [places, input] and y [places, hidden]; y must not overlap x and may be absent. `final_carry` gets each row's carry after its last valid step; a row of length 0 keeps its initial carry.
 // With a tape, what the backward pass needs is kept in it.
 template <class T>
 void forward(const PackedWeights<T>& weights, const SequenceShape& shape, Matrix<const T> x,

@@ -43,7 +43,7 @@ void store_unprocessed(const RowOrder& order, const T* from, Index hidden, Index
 // What y holds behind the last valid step of each row where the cell does not run there.
 template <class T>
 void fill_padding(const RowOrder& order, Index hidden, const Matrix<T>& y) {
-  if (order.padding() == PaddingOutput::keep) return;
+  if (order.padding() == PaddingOutput::keep || y.data == nullptr) return;
   for (Index j = 0; j < order.rows(); ++j) {
     const Index length = order.length(j);
     for (Index t = length; t < order.extent(j); ++t) {
@@ -93,6 +93,7 @@ class ForwardRows {
     row_numbers_.resize(rows);
     std::iota(row_numbers_.begin(), row_numbers_.end(), Index{0});
     step_sums_.resize(step_sums(weights_, end_ - begin_));
+    if (pass_.y.data == nullptr) unwanted_.resize(weights_.shape.hidden);
     if (pass_.one_product) return;
     // A chunk is at least one step, and ends at the latest with the step that fills it.
     const Index capacity = projection_pairs + end_ - begin_;
@@ -152,7 +153,8 @@ class ForwardRows {
   void step(Index t) {
     const Index rows = active(t);
     for (Index j = 0; j < rows; ++j) {
-      y_[static_cast<std::size_t>(j)] = pass_.y.row(order_.output_place(begin_ + j, t));
+      y_[static_cast<std::size_t>(j)] =
+          pass_.y.data == nullptr ? unwanted_.data() : pass_.y.row(order_.output_place(begin_ + j, t));
     }
     const Index stride = weights_.state_stride;
     StepRows<T> step{weights_,
@@ -205,6 +207,7 @@ class ForwardRows {
   std::vector<Index> places_;
   AlignedArray<T> sums_;
   AlignedArray<T> step_sums_;
+  AlignedArray<T> unwanted_;  // takes the outputs of all rows where y is absent
 };
 
 }  // namespace
