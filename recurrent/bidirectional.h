@@ -23,9 +23,13 @@ struct BidirectionalScanOptions {
   std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
   std::optional<ForwardCarry> initial_forward_carry = {};  // by default the cell's own
   std::optional<BackwardCarry> initial_backward_carry = {};
+  std::optional<Tensor> resets = {};  // bool [*batch, time], or as x has them: true where an episode begins
+  std::optional<ForwardCarry> reset_forward_carry = {};  // what episodes begin with; by default the initial carry
+  std::optional<BackwardCarry> reset_backward_carry = {};
   // As the layer says where a call leaves them out.
   std::optional<bool> time_major = {};
   std::optional<PaddingOutput> padding_output = {};
+  std::optional<Index> checkpoint_every = {};
 };
 
 // Makes one output of the forward and the backward one. A plain function, so that modules can be compared.
@@ -39,6 +43,7 @@ struct BidirectionalOptions {
   MergeFunction merge = concatenate_features;
   bool time_major = false;
   PaddingOutput padding_output = PaddingOutput::keep;
+  std::optional<Index> checkpoint_every = {};
   bool operator==(const BidirectionalOptions&) const = default;
 };
 
@@ -84,26 +89,50 @@ struct Bidirectional {
 
   // The carry of each direction after its last step, and the merged outputs. Errors are those of recurrent::scan.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
-    const bool time_major = call.time_major.value_or(options.time_major);
-    const PaddingOutput padding_output = call.padding_output.value_or(options.padding_output);
-    const recurrent::ScanOptions<typename F::Carry> forward_options{.seq_lengths = call.seq_lengths,
-                                                                    .initial_carry = call.initial_forward_carry,
-                                                                    .time_major = time_major,
-                                                                    .padding_output = padding_output};
-    const recurrent::ScanOptions<typename B::Carry> backward_options{.seq_lengths = call.seq_lengths,
-                                                                     .initial_carry = call.initial_backward_carry,
-                                                                     .time_major = time_major,
-                                                                     .reverse = true,
-                                                                     .keep_order = true,
-                                                                     .padding_output = padding_output};
+    const auto backward_options = of_backward(call);
     internal::begin_scan(backward_rnn.cell, x, backward_options);  // throws before the forward cell has run
-    auto forward = recurrent::scan(forward_rnn.cell, x, forward_options);
+    auto forward = recurrent::scan(forward_rnn.cell, x, of_forward(call));
     auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
     Tensor y = options.merge(forward.y, backward.y);
     return {{std::move(forward.carry), std::move(backward.carry)}, std::move(y)};
   }
 
+  // The same of a packed sequence; what is merged is the data of the outputs.
+  [[nodiscard]] PackedSequence operator()(const PackedSequence& x, const ScanOptions& call = {}) {
+    return scan(x, call).y;
+  }
+  [[nodiscard]] PackedScanResult<Carry> scan(const PackedSequence& x, const ScanOptions& call = {}) {
+    const auto backward_options = of_backward(call);
+    internal::begin_packed_scan(backward_rnn.cell, x, backward_options);
+    auto forward = recurrent::scan(forward_rnn.cell, x, of_forward(call));
+    auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
+    Tensor y = options.merge(forward.y.data(), backward.y.data());
+    return {{std::move(forward.carry), std::move(backward.carry)}, x.with_data(std::move(y))};
+  }
+
   STRATA_FIELDS(forward_rnn, backward_rnn, options)
+
+ private:
+  [[nodiscard]] recurrent::ScanOptions<typename F::Carry> of_forward(const ScanOptions& call) const {
+    return {.seq_lengths = call.seq_lengths,
+            .initial_carry = call.initial_forward_carry,
+            .resets = call.resets,
+            .reset_carry = call.reset_forward_carry,
+            .time_major = call.time_major.value_or(options.time_major),
+            .padding_output = call.padding_output.value_or(options.padding_output),
+            .checkpoint_every = call.checkpoint_every ? call.checkpoint_every : options.checkpoint_every};
+  }
+  [[nodiscard]] recurrent::ScanOptions<typename B::Carry> of_backward(const ScanOptions& call) const {
+    return {.seq_lengths = call.seq_lengths,
+            .initial_carry = call.initial_backward_carry,
+            .resets = call.resets,
+            .reset_carry = call.reset_backward_carry,
+            .time_major = call.time_major.value_or(options.time_major),
+            .reverse = true,
+            .keep_order = true,
+            .padding_output = call.padding_output.value_or(options.padding_output),
+            .checkpoint_every = call.checkpoint_every ? call.checkpoint_every : options.checkpoint_every};
+  }
 };
 
 }  // namespace strata::recurrent

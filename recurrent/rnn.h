@@ -13,6 +13,7 @@ struct RNNOptions {
   bool reverse = false;
   bool keep_order = false;
   PaddingOutput padding_output = PaddingOutput::keep;
+  std::optional<Index> checkpoint_every = {};
   bool operator==(const RNNOptions&) const = default;
 };
 
@@ -29,17 +30,31 @@ struct RNN {
   // All outputs, [*batch, time, hidden] or time-major.
   [[nodiscard]] Tensor operator()(const Tensor& x, const ScanOptions<Carry>& call = {}) { return scan(x, call).y; }
 
+  // The outputs of a packed sequence, packed likewise.
+  [[nodiscard]] PackedSequence operator()(const PackedSequence& x, const ScanOptions<Carry>& call = {}) {
+    return scan(x, call).y;
+  }
+
   // The carry after the last valid step, and all outputs. Errors are those of recurrent::scan.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions<Carry>& call = {}) {
+    return recurrent::scan(cell, x, completed(call));
+  }
+  [[nodiscard]] PackedScanResult<Carry> scan(const PackedSequence& x, const ScanOptions<Carry>& call = {}) {
+    return recurrent::scan(cell, x, completed(call));
+  }
+
+  STRATA_FIELDS(cell, options)
+
+ private:
+  [[nodiscard]] ScanOptions<Carry> completed(const ScanOptions<Carry>& call) const {
     ScanOptions<Carry> full = call;
     full.time_major = call.time_major.value_or(options.time_major);
     full.reverse = call.reverse.value_or(options.reverse);
     full.keep_order = call.keep_order.value_or(options.keep_order);
     full.padding_output = call.padding_output.value_or(options.padding_output);
-    return recurrent::scan(cell, x, full);
+    if (!call.checkpoint_every) full.checkpoint_every = options.checkpoint_every;
+    return full;
   }
-
-  STRATA_FIELDS(cell, options)
 };
 
 }  // namespace strata::recurrent

@@ -6,6 +6,7 @@
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/fused.h"
 #include "strata/recurrent/internal/scan_by_steps.h"
+#include "strata/recurrent/packed_sequence.h"
 #include "strata/recurrent/sequence.h"
 
 namespace strata::recurrent {
@@ -15,11 +16,18 @@ template <class Carry>
 struct ScanOptions {
   std::optional<Tensor> seq_lengths = {};   // integers [*batch] in [0, time]; by default all steps are valid
   std::optional<Carry> initial_carry = {};  // by default the cell's own
+  // bool [*batch, time], or as x has them: true where an episode begins (see scan).
+  std::optional<Tensor> resets = {};
+  std::optional<Carry> reset_carry = {};  // what episodes begin with; by default the initial carry
   // What follows is as the RNN says where a call leaves it out, and without an RNN false or `keep`.
   std::optional<bool> time_major = {};  // x and y are [time, *batch, *features] instead of [*batch, time, *features]
   std::optional<bool> reverse = {};     // from the last valid step to the first; y in the order of processing
   std::optional<bool> keep_order = {};  // with reverse: y in the order of the input
   std::optional<PaddingOutput> padding_output = {};
+  // For the backward pass keep only the carries after every so many steps, and compute what lies between them again; 0
+  // means about the square root of the number of steps. Memory that otherwise grows with the number of steps then
+  // grows with its square root, save x, y and their gradients, for a second forward pass.
+  std::optional<Index> checkpoint_every = {};
 };
 
 // The carry after each sequence's last valid step (the initial carry where the length is 0), and all outputs.
@@ -29,6 +37,13 @@ struct ScanResult {
   Tensor y;
 };
 
+// The same of a packed sequence.
+template <class Carry>
+struct PackedScanResult {
+  Carry carry;
+  PackedSequence y;
+};
+
 // Runs a cell over the sequence x, [*batch, time, *features] or time-major, from the given or the cell's own initial
 // carry. There may be any number of batch axes, none included, and no time steps at all.
 //
@@ -36,6 +51,13 @@ struct ScanResult {
 // both give the same numbers. Differentiable. NaN behind a sequence's last valid step reaches neither valid outputs nor
 // carries, and gradients only where the loss looks at outputs over padding. Throws ShapeError, DTypeError or
 // ValueError, before anything was computed, if x, lengths or carry do not fit; names the part.
+//
+// Resets: a row may hold several episodes, one behind the other. At a step flagged in `resets` the carry becomes
+// `reset_carry` before the cell runs, and no gradient gets from there to the steps before. In reverse each episode is
+// run from its own last step to its first, the flagged one: the carry is reset when that has been processed. So
+// episodes never see each other, either way, and a row's carry is that of the episode that was processed last. The
+// episode that is processed first starts from `initial_carry`, unless its first step is flagged and processed first.
+// Flags behind the last valid step do nothing.
 //
 // The element types of x, carry and parameters may differ in the standard cells: a step computes in the promoted type
 // and rounds the new carry, and with it y, to the type of the carry, which at first is that of the parameters. Integers
@@ -48,6 +70,19 @@ template <Cell C>
     if (fused && internal::fused_takes(*fused, x)) return internal::scan_fused(cell, *fused, x, options);
   }
   return internal::scan_by_steps(cell, x, options);
+}
+
+// The same over a packed sequence, without padding: outputs, carries and gradients are those of the padded one, and the
+// cost is that of the real steps. Any cell sees at step t only the rows that have one. Resets are bool [total_steps];
+// lengths must be left out, and the options about layout and padding do not matter.
+template <Cell C>
+[[nodiscard]] PackedScanResult<typename C::Carry> scan(C& cell, const PackedSequence& x,
+                                                       const ScanOptions<typename C::Carry>& options = {}) {
+  if constexpr (internal::FusableCell<C>) {
+    const std::optional<internal::FusedCell> fused = cell.fused();
+    if (fused && internal::fused_takes(*fused, x.data())) return internal::scan_packed_fused(cell, *fused, x, options);
+  }
+  return internal::scan_packed_by_steps(cell, x, options);
 }
 
 }  // namespace strata::recurrent

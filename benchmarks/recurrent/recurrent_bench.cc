@@ -3,8 +3,9 @@
 // Recurrent layers through their public interface: inference over sequences (fwd), forward and backward pass with the
 // gradients of weights, biases and input (train), single steps of a stream (step). Names:
 //
-//   BM_Recurrent/<cell>/<mode>/B:<rows>/T:<steps>/I:<input>/H:<hidden>[/bidir][/ragged]/threads:<number>
+//   BM_Recurrent/<cell>/<mode>/B:<rows>/T:<steps>/I:<input>/H:<hidden>[/bidir][/ragged][/packed]/threads:<number>
 //
+// `ragged` pads the batch and passes lengths, `packed` passes the same sequences packed.
 // FLOP/s counts the products of pairs that carry data.
 
 #include <benchmark/benchmark.h>
@@ -42,6 +43,7 @@ struct Point {
   int threads;
   bool is_bidirectional = false;
   bool is_ragged = false;
+  bool is_packed = false;  // of ragged ones
 };
 
 // Uniform in [steps / 8, steps], by the golden ratio.
@@ -54,6 +56,8 @@ std::vector<Index> ragged_lengths(const Point& p) {
   }
   return lengths;
 }
+
+Tensor lengths_of(const Point& p) { return strata::tensor(ragged_lengths(p), {p.rows}); }
 
 void count_operations(benchmark::State& state, const Point& p, int passes) {
   Index pairs = p.rows * p.steps;
@@ -68,6 +72,11 @@ void count_operations(benchmark::State& state, const Point& p, int passes) {
 }
 
 Tensor input_of(const Point& p) { return strata::random::normal(strata::random::key(1), {p.rows, p.steps, p.input}); }
+
+// What a layer takes: x of all steps, or of the real ones.
+Tensor given_steps(const Point& p, const Tensor& x) {
+  return p.is_packed ? PackedSequence::from_padded(x, lengths_of(p)).data() : x;
+}
 
 // Calls f(layer) with an RNN or a Bidirectional of such cells.
 template <class C, class F>
@@ -84,13 +93,14 @@ void with_layer(const Point& p, const F& f) {
 template <class L>
 Tensor outputs(L& layer, const Point& p, const Tensor& x) {
   if (!p.is_ragged) return layer(x);
-  return layer(x, {.seq_lengths = strata::tensor(ragged_lengths(p), {p.rows}), .padding_output = PaddingOutput::zero});
+  if (p.is_packed) return layer(PackedSequence(x, lengths_of(p))).data();
+  return layer(x, {.seq_lengths = lengths_of(p), .padding_output = PaddingOutput::zero});
 }
 
 template <class C>
 void run_forward(benchmark::State& state, const Point& p) {
   with_layer<C>(p, [&](auto layer) {
-    const Tensor x = input_of(p);
+    const Tensor x = given_steps(p, input_of(p));
     for (auto _ : state) {
       const Tensor y = outputs(layer, p, x);
       benchmark::DoNotOptimize(y.bytes().data());
@@ -102,7 +112,7 @@ void run_forward(benchmark::State& state, const Point& p) {
 template <class C>
 void run_training(benchmark::State& state, const Point& p) {
   with_layer<C>(p, [&](auto layer) {
-    const Tensor x = input_of(p);
+    const Tensor x = given_steps(p, input_of(p));
     const strata::State weights = strata::nn::state(layer);
     const Tensor dy = strata::ones_like(outputs(layer, p, x));
     for (auto _ : state) {
@@ -157,7 +167,7 @@ void add(const char* mode, void (*run)(benchmark::State&, const Point&), const P
   const std::string name = std::string("BM_Recurrent/") + p.cell + "/" + mode + number("B", p.rows) +
                            number("T", p.steps) + number("I", p.input) + number("H", p.hidden) +
                            (p.is_bidirectional ? "/bidir" : "") + (p.is_ragged ? "/ragged" : "") +
-                           number("threads", p.threads);
+                           (p.is_packed ? "/packed" : "") + number("threads", p.threads);
   benchmark::RegisterBenchmark(name.c_str(), run, p)->UseRealTime()->Unit(benchmark::kMicrosecond);
 }
 
@@ -166,8 +176,11 @@ void add_sequences(Point p) {
   add("fwd", run_forward<C>, p);
   add("train", run_training<C>, p);
   p.is_bidirectional = p.is_ragged = true;
-  add("fwd", run_forward<C>, p);
-  add("train", run_training<C>, p);
+  for (const bool is_packed : {false, true}) {
+    p.is_packed = is_packed;
+    add("fwd", run_forward<C>, p);
+    add("train", run_training<C>, p);
+  }
 }
 
 template <class C>

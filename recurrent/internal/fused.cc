@@ -2,11 +2,16 @@
 #include "strata/recurrent/internal/fused.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <utility>
 
+#include "strata/recurrent/internal/episodes.h"
 #include "strata/recurrent/internal/sequence.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/index.h"
+#include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
 namespace {
@@ -45,33 +50,46 @@ GateArrays<const T> weights_of(const FusedCell& cell) {
   return gate_arrays(cell, pointers);
 }
 
-// Where a row's steps are: batch axes are outside or inside of the time axis.
+// A tensor's features as rows, one for each place or row of the batch.
 template <class T>
-SequenceView<T> view(T* data, const FusedCall& call, Index features) {
-  const Index rows = call.axes.batch.num_elements();
-  if (call.time_major) return {data, features, rows * features};
-  return {data, call.axes.time * features, features};
-}
-
-SequenceShape shape_of(const FusedCall& call) {
-  return {.rows = call.axes.batch.num_elements(),
-          .steps = call.axes.time,
-          .lengths = call.lengths ? call.lengths->data<Index>().data() : nullptr,
-          .reverse = call.reverse,
-          .keep_order = call.keep_order,
-          .padding = call.padding_output};
+Matrix<const T> rows_of(const std::optional<Tensor>& x, Index features) {
+  if (!x) return {};
+  return {x->data<T>().data(), features};
 }
 
 template <class T>
-Matrix<const T> rows_of(const std::optional<Tensor>& carry, Index hidden) {
-  if (!carry) return {};
-  return {carry->data<T>().data(), hidden};
+Matrix<T> rows_to_write(std::optional<Tensor>& x, Index features) {
+  if (!x) return {};
+  return {x->mutable_data<T>().data(), features};
 }
 
+// The parts that a scan is run in, each from the carry that the one before has left.
+struct Parts {
+  const SequenceShape& shape;
+  std::optional<Index> every;
+
+  [[nodiscard]] Index count() const {
+    return every ? std::max((longest_row(shape) + *every - 1) / *every, Index{1}) : 1;
+  }
+  [[nodiscard]] SequenceShape operator[](Index number) const {
+    return count() == 1 ? shape : part_of(shape, *every, number);
+  }
+};
+
+Parts parts_of(const FusedCall& call) {
+  if (!call.checkpoint_every) return {call.shape, {}};
+  return {call.shape, steps_between_checkpoints(*call.checkpoint_every, longest_row(call.shape))};
+}
+
+// The carry of all rows between steps.
+struct FusedCarry {
+  Tensor h;
+  std::optional<Tensor> c;
+};
+
 template <class T>
-Matrix<T> rows_to_write(std::optional<Tensor>& carry, Index hidden) {
-  if (!carry) return {};
-  return {carry->mutable_data<T>().data(), hidden};
+CarryView<const T> view(const FusedCarry& carry, Index hidden) {
+  return {rows_of<T>(carry.h, hidden), rows_of<T>(carry.c, hidden)};
 }
 
 // What the backward pass needs of the forward pass.
@@ -80,12 +98,50 @@ struct Saved {
   FusedCell cell;
   FusedCall call;
   PackedWeights<T> weights;
-  Tape<T> tape;
+  std::optional<Tape<T>> tape;     // of a scan in one part; of others it is computed again
+  std::vector<FusedCarry> starts;  // of all parts
   bool x_tracked;
 };
 
-// Room for a gradient, every element of which will be written.
+// Room for a result, every element of which will be written.
 Tensor uninitialized_like(const Tensor& x) { return Tensor::uninitialized(x.shape(), x.dtype()); }
+
+FusedCarry uninitialized_like(const FusedCarry& carry) {
+  return {uninitialized_like(carry.h), carry.c ? std::optional(uninitialized_like(*carry.c)) : std::nullopt};
+}
+
+template <class T>
+CarryView<T> view_to_write(FusedCarry& carry, Index hidden) {
+  CarryView<T> view{{carry.h.mutable_data<T>().data(), hidden}, {}};
+  if (carry.c) view.c = {carry.c->mutable_data<T>().data(), hidden};
+  return view;
+}
+
+// The gradients of one part after the other, the last one first. Those of the weights are added up.
+template <class T>
+FusedCarry backward_of_parts(const Saved<T>& saved, Cotangents<T> cotangents, Gradients<T> gradients) {
+  const Index hidden = saved.cell.hidden;
+  const Matrix<const T> x = rows_of<T>(saved.call.x, saved.cell.input);
+  const Parts parts = parts_of(saved.call);
+  FusedCarry result;
+  for (Index part = parts.count() - 1; part >= 0; --part) {
+    const FusedCarry& start = saved.starts[static_cast<std::size_t>(part)];
+    FusedCarry gradient = uninitialized_like(start);
+    gradients.initial = view_to_write<T>(gradient, hidden);
+    if (saved.tape) {
+      backward(saved.weights, *saved.tape, x, cotangents, gradients);
+    } else {
+      Tape<T> tape;
+      forward(saved.weights, parts[part], x, view<T>(start, hidden), {}, {}, &tape,
+              rows_of<T>(saved.call.h_mask, hidden));
+      backward(saved.weights, tape, x, cotangents, gradients);
+    }
+    gradients.add = true;
+    result = std::move(gradient);
+    cotangents.carry = view<T>(result, hidden);
+  }
+  return result;
+}
 
 template <class T>
 std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> given) {
@@ -94,31 +150,26 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   pack_transposed(saved.weights, weights_of<T>(saved.cell));
 
   Cotangents<T> cotangents;
-  if (given[0]) cotangents.y = view(given[0]->template data<T>().data(), call, hidden);
+  cotangents.y = rows_of<T>(given[0], hidden);
   cotangents.carry.h = rows_of<T>(given[1], hidden);
   if (call.c) cotangents.carry.c = rows_of<T>(given[2], hidden);
 
-  std::vector<Cotangent> result;
   Gradients<T> gradients;
-  if (saved.x_tracked) {
-    result.push_back(uninitialized_like(call.x));
-    gradients.x = view(result.back()->template mutable_data<T>().data(), call, saved.cell.input);
-  } else {
-    result.emplace_back();
-  }
-  result.push_back(uninitialized_like(call.h));
-  gradients.initial.h = rows_to_write<T>(result.back(), hidden);
-  if (call.c) {
-    result.push_back(uninitialized_like(*call.c));
-    gradients.initial.c = rows_to_write<T>(result.back(), hidden);
-  }
+  Cotangent dx;
+  if (saved.x_tracked) dx = uninitialized_like(call.x);
+  gradients.x = rows_to_write<T>(dx, saved.cell.input);
+  std::vector<Cotangent> weight_gradients;
   Pointers<T> pointers;
   for (const Tensor& tensor : saved.cell.tensors) {
-    result.push_back(uninitialized_like(tensor));
-    pointers.push_back(result.back()->template mutable_data<T>().data());
+    weight_gradients.push_back(uninitialized_like(tensor));
+    pointers.push_back(weight_gradients.back()->template mutable_data<T>().data());
   }
   gradients.weights = gate_arrays(saved.cell, pointers);
-  backward(saved.weights, saved.tape, view(call.x.data<T>().data(), call, saved.cell.input), cotangents, gradients);
+  FusedCarry initial = backward_of_parts(saved, cotangents, gradients);
+
+  std::vector<Cotangent> result{std::move(dx), std::move(initial.h)};
+  if (call.c) result.push_back(std::move(initial.c));
+  std::move(weight_gradients.begin(), weight_gradients.end(), std::back_inserter(result));
   return result;
 }
 
@@ -143,27 +194,64 @@ FusedResult with_gradient(FusedResult result, const std::shared_ptr<Saved<T>>& s
 template <class T>
 FusedResult run(const FusedCell& cell, const FusedCall& call) {
   const Index hidden = cell.hidden;
-  const DType dtype = dtype_of<T>;
   PackedWeights<T> weights(CellShape{cell.kind, cell.input, hidden, cell.residual});
   pack(weights, weights_of<T>(cell));
 
   std::vector<Index> y_sizes(call.x.shape().begin(), call.x.shape().end());
   y_sizes.back() = hidden;
-  Tensor y = Tensor::uninitialized(Shape(y_sizes), dtype);
-  std::optional<Tensor> h = Tensor::uninitialized(call.h.shape(), dtype);
-  std::optional<Tensor> c;
-  if (call.c) c = Tensor::uninitialized(call.c->shape(), dtype);
-  const CarryView<const T> initial{rows_of<T>(call.h, hidden), rows_of<T>(call.c, hidden)};
-  const CarryView<T> final_carry{rows_to_write<T>(h, hidden), rows_to_write<T>(c, hidden)};
+  std::optional<Tensor> y = Tensor::uninitialized(Shape(y_sizes), dtype_of<T>);
+  const Matrix<T> y_rows = rows_to_write<T>(y, hidden);
   const bool tracked = any_tracked(cell, call);
-  Tape<T> tape;
-  forward(weights, shape_of(call), view(call.x.data<T>().data(), call, cell.input), initial,
-          view(y.mutable_data<T>().data(), call, hidden), final_carry, tracked ? &tape : nullptr,
-          rows_of<T>(call.h_mask, hidden));
-  FusedResult result{std::move(y), std::move(*h), std::move(c)};
+  const Parts parts = parts_of(call);
+  std::optional<Tape<T>> tape;
+  if (tracked && parts.count() == 1) tape.emplace();
+  std::vector<FusedCarry> starts;
+  FusedCarry carry{stop_gradient(call.h), call.c ? std::optional(stop_gradient(*call.c)) : std::nullopt};
+  for (Index part = 0; part < parts.count(); ++part) {
+    FusedCarry end = uninitialized_like(carry);
+    forward(weights, parts[part], rows_of<T>(call.x, cell.input), view<T>(carry, hidden), y_rows,
+            view_to_write<T>(end, hidden), tape ? &*tape : nullptr, rows_of<T>(call.h_mask, hidden));
+    starts.push_back(std::exchange(carry, std::move(end)));
+  }
+  FusedResult result{std::move(*y), std::move(carry.h), std::move(carry.c)};
   if (!tracked) return result;
-  return with_gradient(std::move(result), std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights),
-                                                                              std::move(tape), call.x.is_tracked()}));
+  return with_gradient(std::move(result),
+                       std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights), std::move(tape),
+                                                           std::move(starts), call.x.is_tracked()}));
+}
+
+// Episodes as rows of their own over the same memory: each starts from its row's initial carry or the one to reset to,
+// and the last one of a row leaves its carry.
+template <class T>
+FusedResult run_episodes(const FusedCell& cell, const FusedCall& call) {
+  Episodes episodes = cut_episodes(call.shape, call.resets->data<bool>().data());
+  const auto rows = static_cast<Index>(call.shape.rows.size());
+  const Tensor row_of_episode = tensor(episodes.row, {static_cast<Index>(episodes.row.size())});
+  std::vector<Index> first = std::move(episodes.row);
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] += episodes.starts_from_reset[i] ? rows : 0;
+  const Tensor starts = tensor(first, {static_cast<Index>(first.size())});
+  const Tensor ends = tensor(episodes.last, {rows});
+  const Shape carry_rows{rows, cell.hidden};
+  const auto start_from = [&](const Tensor& initial, const Tensor& reset) {
+    return take(concatenate({initial.reshape(carry_rows), reset.reshape(carry_rows)}, 0), starts, 0);
+  };
+  FusedCall by_episode{.x = call.x,
+                       .h = start_from(call.h, *call.reset_h),
+                       .c = {},
+                       .shape = call.shape,
+                       .checkpoint_every = call.checkpoint_every};
+  by_episode.shape.rows = std::move(episodes.spans);
+  if (call.c) by_episode.c = start_from(*call.c, *call.reset_c);
+  if (call.h_mask) by_episode.h_mask = take(call.h_mask->reshape(carry_rows), row_of_episode, 0);
+  FusedResult result = run<T>(cell, by_episode);
+  result.h = take(result.h, ends, 0).reshape(call.h.shape());
+  if (result.c) result.c = take(*result.c, ends, 0).reshape(call.c->shape());
+  return result;
+}
+
+template <class T>
+FusedResult run_any(const FusedCell& cell, const FusedCall& call) {
+  return call.resets ? run_episodes<T>(cell, call) : run<T>(cell, call);
 }
 
 }  // namespace
@@ -209,7 +297,7 @@ FusedResult run_fused(const FusedCell& cell, const FusedCall& call) {
     throw ShapeError("[scan] the cell takes " + std::to_string(cell.input) + " input features, x is " +
                      describe(call.x) + ".");
   }
-  return call.x.dtype() == DType::float32 ? run<float>(cell, call) : run<double>(cell, call);
+  return call.x.dtype() == DType::float32 ? run_any<float>(cell, call) : run_any<double>(cell, call);
 }
 
 std::shared_ptr<const PackedWeights<float>> pack_for_streams(const std::optional<FusedCell>& cell) {

@@ -10,7 +10,8 @@
 
 #include "strata/nn/linear.h"
 #include "strata/recurrent/internal/cell_layout.h"
-#include "strata/recurrent/internal/scan_start.h"
+#include "strata/recurrent/internal/row_order.h"
+#include "strata/recurrent/internal/scan_packed.h"
 #include "strata/recurrent/noise.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/manipulate.h"
@@ -54,18 +55,18 @@ struct FusedCell {
   void add_maps(std::initializer_list<const nn::Linear*> maps, Index rows, GateSources& kernels, GateSources& biases);
 };
 
-// How a call wants the sequence run; the carry's parts h and c as tensors (c only of cells with a memory).
+// How a call wants the sequence run; x is [*places, input]. The carry's parts h and c have one row for each of the
+// shape's (c only of cells with a memory).
 struct FusedCall {
   Tensor x;
   Tensor h;
   std::optional<Tensor> c;
-  std::optional<Tensor> lengths;  // checked, int64
-  std::optional<Tensor> h_mask;   // multiplies h in the recurrent product
-  SequenceAxes axes;
-  bool time_major;
-  bool reverse;
-  bool keep_order;
-  PaddingOutput padding_output;
+  SequenceShape shape;
+  std::optional<Tensor> h_mask = {};  // multiplies h in the recurrent product; one row for each of the shape's
+  std::optional<Tensor> resets = {};  // bool, one for each place; then the carry to reset to:
+  std::optional<Tensor> reset_h = {};
+  std::optional<Tensor> reset_c = {};
+  std::optional<Index> checkpoint_every = {};  // as in ScanOptions
 };
 
 struct FusedResult {
@@ -89,29 +90,23 @@ concept FusableCell = requires(const C& cell) {
   { cell.fused() } -> std::same_as<std::optional<FusedCell>>;
 };
 
-// Runs such a cell, whose carry is {h} or {c, h}.
-template <FusableCell C>
-ScanResult<typename C::Carry> scan_fused(C& cell, const FusedCell& fused, const Tensor& x,
-                                         const ScanOptions<typename C::Carry>& options) {
-  constexpr bool has_memory = requires(typename C::Carry & carry) { carry.c; };
-  ScanStart<typename C::Carry> start = begin_scan(cell, x, options);
+// Runs a cell whose carry is {h} or {c, h}.
+template <class Carry>
+ScanResult<Carry> run_fused_cell(const FusedCell& fused, const Tensor& x, const StartingCarries<Carry>& carries,
+                                 SequenceShape shape, std::optional<Tensor> h_mask, std::optional<Tensor> resets,
+                                 std::optional<Index> checkpoint_every) {
+  constexpr bool has_memory = requires(const Carry& carry) { carry.c; };
   FusedCall call{.x = x,
-                 .h = start.carry.h,
+                 .h = carries.initial.h,
                  .c = {},
-                 .lengths = std::move(start.lengths),
-                 .h_mask = {},
-                 .axes = start.axes,
-                 .time_major = start.time_major,
-                 .reverse = start.reverse,
-                 .keep_order = start.keep_order,
-                 .padding_output = start.padding_output};
-  if constexpr (has_memory) call.c = start.carry.c;
-  if constexpr (std::same_as<SequenceOf<C>, DropoutMasks>) {
-    if (fused.is_masked && start.axes.time > 0) {
-      DropoutMasks masks = begin_sequence(cell, start.carry, start.axes.step);
-      call.h_mask = std::move(masks.h);
-      if (masks.x) call.x = x * expand_dims(*masks.x, start.axes.time_axis);
-    }
+                 .shape = std::move(shape),
+                 .h_mask = std::move(h_mask),
+                 .resets = std::move(resets),
+                 .reset_h = carries.reset.h,
+                 .checkpoint_every = checkpoint_every};
+  if constexpr (has_memory) {
+    call.c = carries.initial.c;
+    call.reset_c = carries.reset.c;
   }
   FusedResult result = run_fused(fused, call);
   if constexpr (has_memory) {
@@ -119,6 +114,37 @@ ScanResult<typename C::Carry> scan_fused(C& cell, const FusedCell& fused, const 
   } else {
     return {{.h = std::move(result.h)}, std::move(result.y)};
   }
+}
+
+// The masks that a cell draws for a sequence of inputs [*batch, features]; none where nothing is dropped.
+template <FusableCell C>
+DropoutMasks draw_masks(C& cell, const FusedCell& fused, const typename C::Carry& initial, const Shape& step,
+                        bool has_steps) {
+  if constexpr (std::same_as<SequenceOf<C>, DropoutMasks>) {
+    if (fused.is_masked && has_steps) return begin_sequence(cell, initial, step);
+  }
+  return {};
+}
+
+template <FusableCell C>
+ScanResult<typename C::Carry> scan_fused(C& cell, const FusedCell& fused, const Tensor& x,
+                                         const ScanOptions<typename C::Carry>& options) {
+  ScanStart<typename C::Carry> start = begin_scan(cell, x, options);
+  DropoutMasks masks = draw_masks(cell, fused, start.carries.initial, start.axes.step, start.axes.time > 0);
+  const Tensor input = masks.x ? x * expand_dims(*masks.x, start.axes.time_axis) : x;
+  return run_fused_cell(fused, input, start.carries, start.shape(), std::move(masks.h), std::move(start.resets),
+                        options.checkpoint_every);
+}
+
+template <FusableCell C>
+PackedScanResult<typename C::Carry> scan_packed_fused(C& cell, const FusedCell& fused, const PackedSequence& x,
+                                                      const ScanOptions<typename C::Carry>& options) {
+  PackedStart<typename C::Carry> start = begin_packed_scan(cell, x, options);
+  DropoutMasks masks = draw_masks(cell, fused, start.carries.initial, step_shape(x), x.total_steps() > 0);
+  const Tensor input = masks.x ? x.data() * for_each_step(*masks.x, x) : x.data();
+  auto [carry, y] = run_fused_cell(fused, input, start.carries, std::move(start.shape), std::move(masks.h),
+                                   std::move(start.resets), options.checkpoint_every);
+  return {std::move(carry), x.with_data(std::move(y))};
 }
 
 }  // namespace strata::recurrent::internal

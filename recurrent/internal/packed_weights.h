@@ -14,6 +14,8 @@ template <class T>
 struct Matrix {
   T* data = nullptr;
   Index stride = 0;
+
+  [[nodiscard]] T* row(Index i) const noexcept { return data + i * stride; }
 };
 
 // Weights or their gradients, gate by gate in the order i, f, g, o (LSTM) or r, z, n (GRU). Input kernels are [input,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "strata/tensor/compare.h"
+#include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 #include "strata/tensor/manipulate.h"
@@ -28,6 +29,15 @@ Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, co
     }
   }
   return result;
+}
+
+void check_resets(const Tensor& resets, const Shape& places, const char* operation) {
+  if (resets.dtype() != DType::boolean) {
+    throw DTypeError("[" + std::string(operation) + "] resets must be bool, got " + describe(resets) + ".");
+  }
+  if (resets.shape() == places) return;
+  throw ShapeError("[" + std::string(operation) + "] resets are " + describe(resets) +
+                   ", expected one for each step: " + to_string(places) + ".");
 }
 
 Tensor block_zero_gradient(const Tensor& x) {
@@ -67,12 +77,39 @@ bool all_true(const Tensor& flags) {
   return std::all_of(values.begin(), values.end(), [](bool flag) { return flag; });
 }
 
+bool any_true(const Tensor& flags) {
+  const std::span<const bool> values = flags.data<bool>();
+  return std::any_of(values.begin(), values.end(), [](bool flag) { return flag; });
+}
+
 std::vector<Tensor> steps_of(const Tensor& x) {
   if (x.size(0) == 0) return {};
   std::vector<Tensor> steps = split_axis(x, x.size(0), 0);
   const Shape step = x.shape().without_axis(0);
   for (Tensor& each : steps) each = each.reshape(step);
   return steps;
+}
+
+std::vector<Tensor> cut_rows(const Tensor& x, std::span<const Index> sizes) {
+  std::vector<Tensor> parts;
+  parts.reserve(sizes.size());
+  std::vector<Shape> shapes;
+  const Tensor values = stop_gradient(x);
+  Index begin = 0;
+  for (const Index size : sizes) {
+    parts.push_back(values.slice(begin, begin + size));
+    shapes.push_back(parts.back().shape());
+    begin += size;
+  }
+  if (!x.is_tracked() || parts.empty()) return parts;
+  return differentiable(std::move(parts), std::span<const Tensor>(&x, 1),
+                        [shapes = std::move(shapes), dtype = x.dtype()](std::span<const Cotangent> cotangents) {
+                          std::vector<Tensor> gradients;
+                          for (std::size_t i = 0; i < shapes.size(); ++i) {
+                            gradients.push_back(cotangents[i] ? *cotangents[i] : zeros(shapes[i], dtype));
+                          }
+                          return std::vector<Cotangent>{concatenate(gradients, 0)};
+                        });
 }
 
 }  // namespace strata::recurrent::internal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "strata/tensor/tensor.h"
@@ -10,6 +11,9 @@ namespace strata::recurrent::internal {
 
 // Lengths as int64 of shape `batch`, checked. Throws as flip_sequences does; errors start with `[operation]`.
 Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, const char* operation);
+
+// Throws unless resets are bool, one for each of the places; errors likewise.
+void check_resets(const Tensor& resets, const Shape& places, const char* operation);
 
 // bool [*batch]: rows with more than t valid steps.
 Tensor rows_longer_than(const Tensor& lengths, Index t);
@@ -21,6 +25,7 @@ Tensor select_rows(const Tensor& condition, const Tensor& a, const Tensor& b);
 void clear_invalid_rows(const Tensor& x, Tensor& flags);
 
 [[nodiscard]] bool all_true(const Tensor& flags);
+[[nodiscard]] bool any_true(const Tensor& flags);
 
 // x as it is, except that a gradient of nothing but zeros ends here: what was computed from invalid input (NaN in
 // padding) and did not matter to the loss cannot spoil gradients through 0 * NaN.
@@ -28,5 +33,8 @@ Tensor block_zero_gradient(const Tensor& x);
 
 // x cut along its first axis, which is dropped. The gradient costs one pass over x, however many steps there are.
 std::vector<Tensor> steps_of(const Tensor& x);
+
+// x cut along its first axis into parts of these sizes, whose sum is its own; likewise.
+std::vector<Tensor> cut_rows(const Tensor& x, std::span<const Index> sizes);
 
 }  // namespace strata::recurrent::internal

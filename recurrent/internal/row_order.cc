@@ -6,29 +6,59 @@
 
 namespace strata::recurrent::internal {
 
+std::vector<RowSpan> padded_rows(Index rows, Index steps, const std::int64_t* lengths, bool time_major) {
+  std::vector<RowSpan> spans(static_cast<std::size_t>(rows));
+  for (Index row = 0; row < rows; ++row) {
+    const Index first = row * (time_major ? 1 : steps);
+    spans[static_cast<std::size_t>(row)] = {first, first, lengths != nullptr ? lengths[row] : steps, steps};
+  }
+  return spans;
+}
+
+std::vector<RowSpan> packed_rows(std::span<const std::int64_t> lengths) {
+  std::vector<RowSpan> spans;
+  spans.reserve(lengths.size());
+  Index first = 0;
+  for (const Index length : lengths) {
+    spans.push_back({first, first, length, length});
+    first += length;
+  }
+  return spans;
+}
+
 RowOrder::RowOrder(const SequenceShape& shape)
-    : rows_(shape.rows),
-      steps_(shape.steps),
+    : steps_(shape.steps),
+      stride_(shape.stride),
       reverse_(shape.reverse),
       keep_order_(shape.keep_order),
       padding_(shape.padding),
-      row_(static_cast<std::size_t>(shape.rows)),
-      length_(static_cast<std::size_t>(shape.rows), shape.steps),
-      longer_(static_cast<std::size_t>(shape.steps) + 1) {
+      row_(shape.rows.size()),
+      by_length_(shape.rows.size()),
+      length_begin_(static_cast<std::size_t>(shape.steps) + 2) {
+  const auto at = [&](Index row) -> const RowSpan& { return shape.rows[static_cast<std::size_t>(row)]; };
   std::iota(row_.begin(), row_.end(), Index{0});
-  if (shape.lengths != nullptr) {
-    std::stable_sort(row_.begin(), row_.end(), [&](Index a, Index b) { return shape.lengths[a] > shape.lengths[b]; });
-    std::transform(row_.begin(), row_.end(), length_.begin(), [&](Index b) { return shape.lengths[b]; });
-  }
-  Index rows_left = rows_;
+  std::stable_sort(row_.begin(), row_.end(), [&](Index a, Index b) {
+    const Index processed_a = processed(at(a));
+    const Index processed_b = processed(at(b));
+    return processed_a != processed_b ? processed_a > processed_b : at(a).length > at(b).length;
+  });
+  spans_.reserve(row_.size());
+  for (const Index row : row_) spans_.push_back(at(row));
+
+  std::iota(by_length_.begin(), by_length_.end(), Index{0});
+  std::stable_sort(by_length_.begin(), by_length_.end(), [&](Index a, Index b) { return length(a) < length(b); });
+  std::size_t shorter = 0;
   for (Index t = 0; t <= steps_; ++t) {
-    while (rows_left > 0 && length(rows_left - 1) <= t) --rows_left;
-    longer_[static_cast<std::size_t>(t)] = rows_left;
+    while (shorter < by_length_.size() && length(by_length_[shorter]) <= t) ++shorter;
+    length_begin_[static_cast<std::size_t>(t) + 1] = shorter;
   }
-  const Index count = padding_ == PaddingOutput::keep || rows_ == 0 ? steps_ : length(0);
+
+  const Index count = spans_.empty() ? 0 : processed(Index{0});
   offsets_.resize(static_cast<std::size_t>(count) + 1);
+  Index active = rows();
   for (Index t = 0; t < count; ++t) {
-    offsets_[static_cast<std::size_t>(t) + 1] = offset(t) + (padding_ == PaddingOutput::keep ? rows_ : longer(t));
+    while (processed(active - 1) <= t) --active;
+    offsets_[static_cast<std::size_t>(t) + 1] = offset(t) + active;
   }
 }
 

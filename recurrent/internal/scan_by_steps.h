@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "strata/recurrent/internal/recompute.h"
 #include "strata/recurrent/internal/scan_start.h"
 #include "strata/state/internal/clone.h"
 #include "strata/tensor/create.h"
@@ -46,6 +49,16 @@ void block_carry_gradient(const std::string& part, Tensor& value);
 // Outputs behind the last valid step, filled as asked; the others as they are. y is time-major.
 Tensor fill_padding(const Tensor& y, const Tensor& lengths, PaddingOutput output);
 
+// Sets the flagged rows [*batch] of a carry.
+template <class Carry>
+void reset_rows(const Tensor& flags, const Carry& reset, Carry& carry) {
+  if (!any_true(flags)) return;
+  const auto select = [&](const std::string&, Tensor& part, const Tensor& reset_part) {
+    part = select_rows(flags, reset_part, part);
+  };
+  for_each_tensor(select, "", carry, reset);
+}
+
 // One step over padding, for the outputs there. Rows where it meets invalid numbers go a way of their own, so that
 // these reach a gradient only if the loss looks at such a row.
 template <Cell C>
@@ -81,39 +94,49 @@ Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carr
   return step;
 }
 
-// Runs any cell, one step after the other, by operations on tensors: the meaning of a scan.
-//
-// Where a row has ended, the main line goes on over zeros, and the outputs over padding are computed on a line of their
-// own that branches off: so that invalid numbers in padding reach neither valid outputs nor the cell's own state nor,
-// unless the loss looks at outputs over padding, any gradient.
+// What goes on from step to step.
 template <Cell C>
-ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const ScanOptions<typename C::Carry>& options) {
+struct Lines {
   using Carry = typename C::Carry;
-  ScanStart<Carry> start = begin_scan(cell, x, options);
-  const auto& [axes, lengths, carry_before, time_major, reverse, keep_order, padding_output] = start;
-  Carry carry = carry_before;
-  const FlipOptions flip{.num_batch_dims = axes.batch.rank(), .time_major = true};
-  Tensor time_first = move_axis(x, axes.time_axis, 0);
-  if (reverse) time_first = flip_sequences(time_first, lengths, flip);
-  const std::vector<Tensor> steps = steps_of(time_first);
-  const SequenceOf<C> sequence = axes.time > 0 ? begin_sequence(cell, carry_before, axes.step) : SequenceOf<C>{};
-  Carry selected = carry;
-  Carry padded = carry;
-  std::vector<Tensor> outputs;
-  for (Index t = 0; t < axes.time; ++t) {
-    const Tensor& x_t = steps[static_cast<std::size_t>(t)];
-    if (!lengths) {
-      Step<Carry> step = checked_step(cell, carry, x_t, sequence, axes.batch);
+
+  Carry main;              // goes on over zeros where a row has ended
+  Carry selected;          // of each row after its last valid step so far
+  Carry padded;            // goes on over padding
+  Carry reset;             // stays as it is, as does
+  SequenceOf<C> sequence;  // what the cell has fixed
+
+  STRATA_FIELDS(main, selected, padded, reset, sequence)
+};
+
+// What the steps of a scan are told, besides. Not tracked.
+struct StepsPlan {
+  Shape batch;
+  std::optional<Tensor> lengths;
+  std::optional<Tensor> resets_before;  // bool [time, *batch]
+  PaddingOutput padding_output;
+};
+
+// Runs the steps from `first` on, one for each of x, and adds their outputs.
+template <Cell C>
+void run_steps(C& cell, const StepsPlan& plan, Index first, std::span<const Tensor> x, Lines<C>& lines,
+               std::vector<Tensor>& outputs) {
+  using Carry = typename C::Carry;
+  auto& [carry, selected, padded, reset, sequence] = lines;
+  for (Index t = first; t < first + static_cast<Index>(x.size()); ++t) {
+    const Tensor& x_t = x[static_cast<std::size_t>(t - first)];
+    if (plan.resets_before) reset_rows((*plan.resets_before)[t], std::as_const(reset), carry);
+    if (!plan.lengths) {
+      Step<Carry> step = checked_step(cell, carry, x_t, sequence, plan.batch);
       carry = std::move(step.carry);
       outputs.push_back(std::move(step.y));
       continue;
     }
-    const Tensor valid = rows_longer_than(*lengths, t);
+    const Tensor valid = rows_longer_than(*plan.lengths, t);
     std::optional<Step<Carry>> over_padding;
-    if (padding_output == PaddingOutput::keep && !all_true(valid)) {
-      over_padding = step_over_padding(cell, std::as_const(padded), x_t, sequence, axes.batch);
+    if (plan.padding_output == PaddingOutput::keep && !all_true(valid)) {
+      over_padding = step_over_padding(cell, std::as_const(padded), x_t, sequence, plan.batch);
     }
-    Step<Carry> step = checked_step(cell, carry, select_rows(valid, x_t, zeros_like(x_t)), sequence, axes.batch);
+    Step<Carry> step = checked_step(cell, carry, select_rows(valid, x_t, zeros_like(x_t)), sequence, plan.batch);
     carry = std::move(step.carry);
     const auto select = [&](const std::string&, Tensor& line, const Tensor& now) {
       line = select_rows(valid, now, line);
@@ -126,14 +149,86 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     for_each_tensor(select, "", padded, std::as_const(carry));
     outputs.push_back(std::move(step.y));
   }
+}
+
+// Runs steps for which `run(cell, x, lines, outputs)` stands, so that only `lines` and outputs are kept of them.
+template <Cell C, class L, class Run>
+void run_recomputed(C& cell, std::span<const Tensor> x, L& lines, std::vector<Tensor>& outputs, const Run& run) {
+  std::vector<Tensor> inputs;
+  const auto add = [](std::vector<Tensor>& to, const L& from) {
+    for_each_tensor([&](const std::string&, const Tensor& part) { to.push_back(part); }, "", from);
+  };
+  const auto read = [](std::span<const Tensor> from, L& to) {
+    std::size_t next = 0;
+    for_each_tensor([&](const std::string&, Tensor& part) { part = from[next++]; }, "", to);
+    return next;
+  };
+  add(inputs, lines);
+  inputs.insert(inputs.end(), x.begin(), x.end());
+  L form = lines;
+  for_each_tensor([](const std::string&, Tensor& part) { part = Tensor(); }, "", form);
+  const std::vector<Tensor> results =
+      recomputed(cell, inputs, [run, form, add, read](C& again, std::span<const Tensor> given) {
+        L from = form;
+        const std::size_t count = read(given, from);
+        std::vector<Tensor> of_steps;
+        run(again, given.subspan(count), from, of_steps);
+        std::vector<Tensor> all;
+        add(all, from);
+        all.insert(all.end(), of_steps.begin(), of_steps.end());
+        return all;
+      });
+  const std::size_t count = read(results, lines);
+  outputs.insert(outputs.end(), results.begin() + static_cast<std::ptrdiff_t>(count), results.end());
+}
+
+// Runs all steps by `run(cell, first, x, lines, outputs)`, at once or between checkpoints.
+template <class C, class L, class Run>
+void run_in_parts(C& cell, const std::optional<Index>& checkpoint_every, std::span<const Tensor> x, L& lines,
+                  std::vector<Tensor>& outputs, const Run& run) {
+  if (!checkpoint_every) return run(cell, 0, x, lines, outputs);
+  const auto time = static_cast<Index>(x.size());
+  const Index every = steps_between_checkpoints(*checkpoint_every, time);
+  for (Index first = 0; first < time; first += every) {
+    const auto part =
+        x.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(every, time - first)));
+    run_recomputed(cell, part, lines, outputs,
+                   [run, first](C& again, std::span<const Tensor> steps, L& from, std::vector<Tensor>& to) {
+                     run(again, first, steps, from, to);
+                   });
+  }
+}
+
+// Runs any cell, one step after the other, by operations on tensors: the meaning of a scan.
+//
+// Where a row has ended, the main line goes on over zeros, and the outputs over padding are computed on a line of their
+// own that branches off: so that invalid numbers in padding reach neither valid outputs nor the cell's own state nor,
+// unless the loss looks at outputs over padding, any gradient.
+template <Cell C>
+ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const ScanOptions<typename C::Carry>& options) {
+  using Carry = typename C::Carry;
+  ScanStart<Carry> start = begin_scan(cell, x, options);
+  const auto& [axes, lengths, resets, carries, time_major, reverse, keep_order, padding_output] = start;
+  const FlipOptions flip{.num_batch_dims = axes.batch.rank(), .time_major = true};
+  Tensor time_first = move_axis(x, axes.time_axis, 0);
+  if (reverse) time_first = flip_sequences(time_first, lengths, flip);
+  const std::vector<Tensor> steps = steps_of(time_first);
+  StepsPlan plan{axes.batch, lengths, {}, padding_output};
+  if (resets) plan.resets_before = reset_flags(start.shape(), *resets).reshape(Shape{axes.time}.append(axes.batch));
+  Lines<C> lines{carries.initial, carries.initial, carries.initial, carries.reset, {}};
+  if (axes.time > 0) lines.sequence = begin_sequence(cell, carries.initial, axes.step);
+  std::vector<Tensor> outputs;
+  run_in_parts<C>(cell, options.checkpoint_every, steps, lines, outputs,
+                  [plan](C& now, Index first, std::span<const Tensor> x_steps, Lines<C>& from,
+                         std::vector<Tensor>& to) { run_steps(now, plan, first, x_steps, from, to); });
   if (outputs.empty()) {
     auto&& cell_aside = aside(cell);
-    outputs.push_back(cell_aside(std::as_const(carry), zeros(axes.step, x.dtype())).y);
+    outputs.push_back(cell_aside(std::as_const(lines.main), zeros(axes.step, x.dtype())).y);
   }
   Tensor y = stack(outputs, 0).slice(0, axes.time);
   if (lengths && padding_output != PaddingOutput::keep) y = fill_padding(y, *lengths, padding_output);
   if (reverse && keep_order) y = flip_sequences(y, lengths, flip);
-  return {lengths ? std::move(selected) : std::move(carry), move_axis(y, 0, axes.time_axis)};
+  return {lengths ? std::move(lines.selected) : std::move(lines.main), move_axis(y, 0, axes.time_axis)};
 }
 
 }  // namespace strata::recurrent::internal

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "strata/recurrent/cell.h"
+#include "strata/recurrent/internal/episodes.h"
 #include "strata/recurrent/internal/row_masks.h"
+#include "strata/recurrent/internal/row_order.h"
 #include "strata/recurrent/sequence.h"
 
 namespace strata::recurrent {
@@ -15,6 +17,8 @@ template <class Carry>
 struct ScanOptions;
 template <class Carry>
 struct ScanResult;
+template <class Carry>
+struct PackedScanResult;
 
 namespace internal {
 
@@ -26,18 +30,28 @@ struct SequenceAxes {
   int time_axis;
 };
 
-// Throws ShapeError if x has no time axis.
+// Throws ShapeError unless x has, beside its feature axes, one of steps.
+void check_feature_axes(const Tensor& x, int num_feature_axes);
+
+// The same, and where the axes are.
 SequenceAxes sequence_axes(const Tensor& x, int num_feature_axes, bool time_major);
 
-// Throw ShapeError or DTypeError that names the part of a carry that is not as expected: one that was passed, and one
-// that a cell has returned.
+// Throw ShapeError or DTypeError that names the part of a carry that is not as expected: one that was passed to begin
+// with or to reset to, and one that a cell has returned.
 void check_given_part(const std::string& part, const Tensor& got, const Tensor& expected);
+void check_reset_part(const std::string& part, const Tensor& got, const Tensor& expected);
 void check_returned_part(const std::string& part, const Tensor& got, const Tensor& expected);
 
 [[noreturn]] void throw_no_initial_carry();
 
 // One row's part of a carry for all rows of a batch.
 Tensor for_batch(const Tensor& row, const Shape& batch);
+
+// Throws ValueError if the number is negative.
+void check_checkpoints(const std::optional<Index>& every);
+
+// The flags of a scan, checked; empty if none is set.
+std::optional<Tensor> checked_resets(const std::optional<Tensor>& resets, const Shape& places);
 
 // The carry that a sequence begins with, checked against the cell's own.
 template <Cell C>
@@ -51,16 +65,43 @@ typename C::Carry starting_carry(const C& cell, const Shape& step, const std::op
   return *given;
 }
 
+// What a row begins with, and what it is set to at a reset.
+template <class Carry>
+struct StartingCarries {
+  Carry initial;
+  Carry reset;
+};
+
+template <Cell C>
+StartingCarries<typename C::Carry> starting_carries(const C& cell, const Shape& step,
+                                                    const ScanOptions<typename C::Carry>& options) {
+  check_checkpoints(options.checkpoint_every);
+  typename C::Carry initial = starting_carry(cell, step, options.initial_carry);
+  if (options.reset_carry) for_each_tensor(check_reset_part, "", *options.reset_carry, std::as_const(initial));
+  return {initial, options.reset_carry.value_or(initial)};
+}
+
 // What a scan begins with.
 template <class Carry>
 struct ScanStart {
   SequenceAxes axes;
   std::optional<Tensor> lengths;  // int64 [*batch]
-  Carry carry;
+  std::optional<Tensor> resets;   // bool of the shape of x without features; empty if no step is flagged
+  StartingCarries<Carry> carries;
   bool time_major;
   bool reverse;
   bool keep_order;
   PaddingOutput padding_output;
+
+  [[nodiscard]] SequenceShape shape() const {
+    const Index rows = axes.batch.num_elements();
+    return {.rows = padded_rows(rows, axes.time, lengths ? lengths->data<Index>().data() : nullptr, time_major),
+            .steps = axes.time,
+            .stride = time_major ? rows : 1,
+            .reverse = reverse,
+            .keep_order = keep_order,
+            .padding = padding_output};
+  }
 };
 
 // Everything that can be known to be wrong before the cell runs throws here.
@@ -72,7 +113,8 @@ ScanStart<typename C::Carry> begin_scan(const C& cell, const Tensor& x, const Sc
   if (options.seq_lengths) lengths = checked_lengths(*options.seq_lengths, axes.batch, axes.time, "scan");
   return {axes,
           std::move(lengths),
-          starting_carry(cell, axes.step, options.initial_carry),
+          checked_resets(options.resets, x.shape().axes(0, x.rank() - C::num_feature_axes)),
+          starting_carries(cell, axes.step, options),
           time_major,
           options.reverse.value_or(false),
           options.keep_order.value_or(false),

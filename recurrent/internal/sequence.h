@@ -24,14 +24,6 @@
 
 namespace strata::recurrent::internal {
 
-// Features of row b at step t start at data + b * row_stride + t * step_stride. Null data: absent.
-template <class T>
-struct SequenceView {
-  T* data = nullptr;
-  Index row_stride = 0;
-  Index step_stride = 0;
-};
-
 // The carry of all rows, in the caller's order; h and c are [rows, hidden]. Null data: absent (zero where it is read).
 template <class T>
 struct CarryView {
@@ -48,19 +40,19 @@ struct Tape {
   Matrix<const T> h_mask;
 };
 
-// Runs the sequence. x is [rows, steps, input] and y [rows, steps, hidden], each with its own strides; y must not
-// overlap x. `final_carry` gets each row's carry after its last valid step; a row of length 0 keeps its initial carry.
-// `h_mask`, [rows, hidden] if given, multiplies the states where they enter the recurrent product, and must live as
-// long as the tape. With a tape, what the backward pass needs is kept in it.
+// Runs the sequence. x is [places, input] and y [places, hidden]; y must not overlap x and may be absent. `final_carry`
+// gets each row's carry after its last valid step; a row of length 0 keeps its initial carry. `h_mask`, [rows, hidden]
+// if given, multiplies the states where they enter the recurrent product, and must live as long as the tape. With a
+// tape, what the backward pass needs is kept in it.
 template <class T>
-void forward(const PackedWeights<T>& weights, const SequenceShape& shape, SequenceView<const T> x,
-             const CarryView<const T>& initial, SequenceView<T> y, const CarryView<T>& final_carry, Tape<T>* tape,
+void forward(const PackedWeights<T>& weights, const SequenceShape& shape, Matrix<const T> x,
+             const CarryView<const T>& initial, Matrix<T> y, const CarryView<T>& final_carry, Tape<T>* tape,
              Matrix<const T> h_mask = {});
 
 // Cotangents of y and of the final carry; absent ones are zero.
 template <class T>
 struct Cotangents {
-  SequenceView<const T> y;
+  Matrix<const T> y;
   CarryView<const T> carry;
 };
 
@@ -68,7 +60,7 @@ struct Cotangents {
 // biases are added to what is there if `add` is set.
 template <class T>
 struct Gradients {
-  SequenceView<T> x;
+  Matrix<T> x;
   CarryView<T> initial;
   GateArrays<T> weights;
   bool add = false;
@@ -78,18 +70,18 @@ struct Gradients {
 // the weights need their transposed panels. Steps behind a row's last valid one take no part if their cotangents are
 // all zero: NaN in padding then stays there.
 template <class T>
-void backward(const PackedWeights<T>& weights, const Tape<T>& tape, SequenceView<const T> x,
-              const Cotangents<T>& cotangents, const Gradients<T>& gradients);
+void backward(const PackedWeights<T>& weights, const Tape<T>& tape, Matrix<const T> x, const Cotangents<T>& cotangents,
+              const Gradients<T>& gradients);
 
-extern template void forward(const PackedWeights<float>&, const SequenceShape&, SequenceView<const float>,
-                             const CarryView<const float>&, SequenceView<float>, const CarryView<float>&, Tape<float>*,
+extern template void forward(const PackedWeights<float>&, const SequenceShape&, Matrix<const float>,
+                             const CarryView<const float>&, Matrix<float>, const CarryView<float>&, Tape<float>*,
                              Matrix<const float>);
-extern template void forward(const PackedWeights<double>&, const SequenceShape&, SequenceView<const double>,
-                             const CarryView<const double>&, SequenceView<double>, const CarryView<double>&,
-                             Tape<double>*, Matrix<const double>);
-extern template void backward(const PackedWeights<float>&, const Tape<float>&, SequenceView<const float>,
+extern template void forward(const PackedWeights<double>&, const SequenceShape&, Matrix<const double>,
+                             const CarryView<const double>&, Matrix<double>, const CarryView<double>&, Tape<double>*,
+                             Matrix<const double>);
+extern template void backward(const PackedWeights<float>&, const Tape<float>&, Matrix<const float>,
                               const Cotangents<float>&, const Gradients<float>&);
-extern template void backward(const PackedWeights<double>&, const Tape<double>&, SequenceView<const double>,
+extern template void backward(const PackedWeights<double>&, const Tape<double>&, Matrix<const double>,
                               const Cotangents<double>&, const Gradients<double>&);
 
 }  // namespace strata::recurrent::internal

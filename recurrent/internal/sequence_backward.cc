@@ -16,16 +16,16 @@ constexpr Index chunk_pairs = 512;
 // For each row, the steps that carry a gradient: the valid ones, and of computed padding up to the last cotangent that
 // is not zero.
 template <class T>
-std::vector<Index> live_steps(const RowOrder& order, Index hidden, const SequenceView<const T>& dy) {
+std::vector<Index> live_steps(const RowOrder& order, Index hidden, const Matrix<const T>& dy) {
   std::vector<Index> live(static_cast<std::size_t>(order.rows()));
   for (Index j = 0; j < order.rows(); ++j) {
     Index steps = order.length(j);
     if (order.padding() == PaddingOutput::keep && dy.data != nullptr) {
       const auto is_zero = [&](Index t) {
-        const T* from = dy.data + order.row(j) * dy.row_stride + order.output_step(j, t) * dy.step_stride;
+        const T* from = dy.row(order.output_place(j, t));
         return std::all_of(from, from + hidden, [](T v) { return v == T{0}; });
       };
-      for (steps = order.steps(); steps > order.length(j) && is_zero(steps - 1);) --steps;
+      for (steps = order.extent(j); steps > order.length(j) && is_zero(steps - 1);) --steps;
     }
     live[static_cast<std::size_t>(j)] = steps;
   }
@@ -59,15 +59,13 @@ void enter_final_cotangents(const BackwardChunk<T>& chunk, Index j) {
   const auto& [h, c] = chunk.cotangents.carry;
   const Index row = order.row(j);
   T* const dh = chunk.state_gradient + j * chunk.weights.state_stride;
-  if (h.data != nullptr) add(h.data + row * h.stride, dh);
+  if (h.data != nullptr) add(h.row(row), dh);
   if (chunk.weights.layout().has_memory && c.data != nullptr) {
-    add(c.data + row * c.stride, chunk.memory_gradient + j * chunk.weights.state_stride);
+    add(c.row(row), chunk.memory_gradient + j * chunk.weights.state_stride);
   }
   const auto& y = chunk.cotangents.y;
   if (order.padding() != PaddingOutput::repeat_last || y.data == nullptr || order.length(j) == 0) return;
-  for (Index t = order.length(j); t < order.steps(); ++t) {
-    add(y.data + row * y.row_stride + order.output_step(j, t) * y.step_stride, dh);
-  }
+  for (Index t = order.length(j); t < order.extent(j); ++t) add(y.row(order.output_place(j, t)), dh);
 }
 
 // The gate gradients of one side, from pair `pair` of the chunk on.
@@ -114,12 +112,13 @@ void backward_rows(const BackwardChunk<T>& chunk, Index row_begin, Index row_end
   std::vector<const T*> dy(static_cast<std::size_t>(row_end));
   AlignedArray<T> masked;
   for (Index t = chunk.end - 1; t >= chunk.begin; --t) {
-    const Index last_ending = std::min(order.longer(t), row_end);
-    for (Index j = std::max(order.longer(t + 1), row_begin); j < last_ending; ++j) enter_final_cotangents(chunk, j);
+    for (const Index j : order.of_length(t + 1)) {
+      if (j >= row_begin && j < row_end) enter_final_cotangents(chunk, j);
+    }
     const Index live_end = std::min(chunk.live_rows(t), row_end);
     if (live_end <= row_begin) continue;
     for (Index j = row_begin; j < live_end && y.data != nullptr; ++j) {
-      dy[static_cast<std::size_t>(j)] = y.data + order.row(j) * y.row_stride + order.output_step(j, t) * y.step_stride;
+      dy[static_cast<std::size_t>(j)] = y.row(order.output_place(j, t));
     }
     weights.backward->retreat({chunk, t, row_begin, live_end, dy.data()});
     if (t == 0 && !initial_wanted) continue;
@@ -221,7 +220,7 @@ void bias_gradient(const BackwardChunk<T>& chunk) {
 template <class T>
 class Backward {
  public:
-  Backward(const PackedWeights<T>& weights, const Tape<T>& tape, const SequenceView<const T>& x,
+  Backward(const PackedWeights<T>& weights, const Tape<T>& tape, const Matrix<const T>& x,
            const Cotangents<T>& cotangents, const Gradients<T>& gradients)
       : weights_(weights),
         tape_(tape),
@@ -268,9 +267,8 @@ class Backward {
     const auto& dx = gradients_.x;
     if (dx.data == nullptr) return;
     for (Index j = 0; j < order_.rows(); ++j) {
-      for (Index t = live_steps_[static_cast<std::size_t>(j)]; t < order_.steps(); ++t) {
-        T* const to = dx.data + order_.row(j) * dx.row_stride + order_.input_step(j, t) * dx.step_stride;
-        std::fill_n(to, weights_.shape.input, T{0});
+      for (Index t = live_steps_[static_cast<std::size_t>(j)]; t < order_.extent(j); ++t) {
+        std::fill_n(dx.row(order_.input_place(j, t)), weights_.shape.input, T{0});
       }
     }
   }
@@ -295,12 +293,11 @@ class Backward {
       const Index states = t == 0 ? 0 : order_.rows() + order_.offset(t - 1);
       for (Index j = 0; j < live_rows_at(t); ++j) {
         const bool is_live = t < live_steps_[static_cast<std::size_t>(j)];
-        const Index row = order_.row(j);
-        const Index step = order_.input_step(j, t);
-        x_rows_.push_back(is_live ? x_.data + row * x_.row_stride + step * x_.step_stride : nullptr);
+        const Index place = order_.input_place(j, t);
+        x_rows_.push_back(is_live ? x_.row(place) : nullptr);
         h_rows_.push_back(is_live ? tape_.states.data() + (states + j) * weights_.state_stride : nullptr);
-        if (tape_.h_mask.data != nullptr) mask_rows_.push_back(tape_.h_mask.data + row * tape_.h_mask.stride);
-        if (dx.data != nullptr) x_gradient_rows_.push_back(dx.data + row * dx.row_stride + step * dx.step_stride);
+        if (tape_.h_mask.data != nullptr) mask_rows_.push_back(tape_.h_mask.row(order_.row(j)));
+        if (dx.data != nullptr) x_gradient_rows_.push_back(dx.row(place));
       }
       offsets_.push_back(static_cast<Index>(x_rows_.size()));
     }
@@ -369,7 +366,7 @@ class Backward {
   const PackedWeights<T>& weights_;
   const Tape<T>& tape_;
   const RowOrder& order_;
-  const SequenceView<const T>& x_;
+  const Matrix<const T>& x_;
   const Cotangents<T>& cotangents_;
   const Gradients<T>& gradients_;
   std::vector<Index> live_steps_;
@@ -388,14 +385,14 @@ class Backward {
 }  // namespace
 
 template <class T>
-void backward(const PackedWeights<T>& weights, const Tape<T>& tape, SequenceView<const T> x,
-              const Cotangents<T>& cotangents, const Gradients<T>& gradients) {
+void backward(const PackedWeights<T>& weights, const Tape<T>& tape, Matrix<const T> x, const Cotangents<T>& cotangents,
+              const Gradients<T>& gradients) {
   Backward<T>(weights, tape, x, cotangents, gradients).run();
 }
 
-template void backward(const PackedWeights<float>&, const Tape<float>&, SequenceView<const float>,
-                       const Cotangents<float>&, const Gradients<float>&);
-template void backward(const PackedWeights<double>&, const Tape<double>&, SequenceView<const double>,
+template void backward(const PackedWeights<float>&, const Tape<float>&, Matrix<const float>, const Cotangents<float>&,
+                       const Gradients<float>&);
+template void backward(const PackedWeights<double>&, const Tape<double>&, Matrix<const double>,
                        const Cotangents<double>&, const Gradients<double>&);
 
 }  // namespace strata::recurrent::internal

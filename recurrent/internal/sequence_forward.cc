@@ -29,33 +29,30 @@ template <class T>
 void load_rows(const RowOrder& order, const Matrix<const T>& from, Index hidden, Index stride, T* to) {
   for (Index j = 0; j < order.rows(); ++j, to += stride) {
     const Index count = from.data != nullptr ? hidden : 0;
-    if (count > 0) std::copy_n(from.data + order.row(j) * from.stride, count, to);
+    if (count > 0) std::copy_n(from.row(order.row(j)), count, to);
     std::fill(to + count, to + stride, T{0});
   }
 }
 
-// Rows from `first` on go back to where the caller keeps them.
+// Rows without valid steps keep their initial carry.
 template <class T>
-void store_rows(const RowOrder& order, Index first, const T* from, Index hidden, Index stride, const Matrix<T>& to) {
+void store_unprocessed(const RowOrder& order, const T* from, Index hidden, Index stride, const Matrix<T>& to) {
   if (to.data == nullptr) return;
-  for (Index j = first; j < order.rows(); ++j)
-    std::copy_n(from + j * stride, hidden, to.data + order.row(j) * to.stride);
+  for (const Index j : order.of_length(0)) std::copy_n(from + j * stride, hidden, to.row(order.row(j)));
 }
 
 // What y holds behind the last valid step of each row where the cell does not run there.
 template <class T>
-void fill_padding(const RowOrder& order, Index hidden, const SequenceView<T>& y) {
-  if (order.padding() == PaddingOutput::keep) return;
-  for (Index j = order.longer(order.steps() - 1); j < order.rows(); ++j) {
-    const auto at = [&](Index t) {
-      return y.data + order.row(j) * y.row_stride + order.output_step(j, t) * y.step_stride;
-    };
+void fill_padding(const RowOrder& order, Index hidden, const Matrix<T>& y) {
+  if (order.padding() == PaddingOutput::keep || y.data == nullptr) return;
+  for (Index j = 0; j < order.rows(); ++j) {
     const Index length = order.length(j);
-    for (Index t = length; t < order.steps(); ++t) {
+    for (Index t = length; t < order.extent(j); ++t) {
+      T* const to = y.row(order.output_place(j, t));
       if (order.padding() == PaddingOutput::repeat_last && length > 0) {
-        std::copy_n(at(length - 1), hidden, at(t));
+        std::copy_n(y.row(order.output_place(j, length - 1)), hidden, to);
       } else {
-        std::fill_n(at(t), hidden, T{0});
+        std::fill_n(to, hidden, T{0});
       }
     }
   }
@@ -66,8 +63,8 @@ template <class T>
 struct ForwardPass {
   const PackedWeights<T>& weights;
   const RowOrder& order;
-  SequenceView<const T> x;
-  SequenceView<T> y;
+  Matrix<const T> x;
+  Matrix<T> y;
   CarryView<T> final_carry;
   T* states;         // the initial states of all rows, followed by room for the states to come
   bool keep;         // states and records of all pairs are kept; else the states of even and odd steps alternate
@@ -99,6 +96,7 @@ class ForwardRows {
     std::iota(row_numbers_.begin(), row_numbers_.end(), Index{0});
     step_sums_.resize(step_sums(weights_, end_ - begin_));
     if (pass_.h_mask.data != nullptr) masked_.resize((end_ - begin_) * weights_.state_stride);
+    if (pass_.y.data == nullptr) unwanted_.resize(weights_.shape.hidden);
     if (pass_.one_product) return;
     // A chunk is at least one step, and ends at the latest with the step that fills it.
     const Index capacity = projection_pairs + end_ - begin_;
@@ -125,9 +123,7 @@ class ForwardRows {
   [[nodiscard]] Index active(Index t) const { return std::clamp(order_.active(t) - begin_, Index{0}, end_ - begin_); }
 
   void fill_x(Index t, const T** x) const {
-    for (Index j = begin_; j < begin_ + active(t); ++j) {
-      *x++ = pass_.x.data + order_.row(j) * pass_.x.row_stride + order_.input_step(j, t) * pass_.x.step_stride;
-    }
+    for (Index j = begin_; j < begin_ + active(t); ++j) *x++ = pass_.x.row(order_.input_place(j, t));
   }
 
   // Sums and records share their memory when records are kept: a step's sums are read before its record is written.
@@ -160,8 +156,8 @@ class ForwardRows {
   void step(Index t) {
     const Index rows = active(t);
     for (Index j = 0; j < rows; ++j) {
-      y_[static_cast<std::size_t>(j)] = pass_.y.data + order_.row(begin_ + j) * pass_.y.row_stride +
-                                        order_.output_step(begin_ + j, t) * pass_.y.step_stride;
+      y_[static_cast<std::size_t>(j)] =
+          pass_.y.data == nullptr ? unwanted_.data() : pass_.y.row(order_.output_place(begin_ + j, t));
     }
     const Index stride = weights_.state_stride;
     StepRows<T> step{weights_,
@@ -203,10 +199,10 @@ class ForwardRows {
   // The carry of rows whose last valid step was t.
   void finish_rows(Index t) const {
     const Index stride = weights_.state_stride;
-    const Index last = std::min(order_.longer(t), end_);
-    for (Index j = std::max(order_.longer(t + 1), begin_); j < last; ++j) {
+    for (const Index j : order_.of_length(t + 1)) {
+      if (j < begin_ || j >= end_) continue;
       const auto copy = [&](const T* from, const Matrix<T>& to) {
-        if (to.data != nullptr) std::copy_n(from, weights_.shape.hidden, to.data + order_.row(j) * to.stride);
+        if (to.data != nullptr) std::copy_n(from, weights_.shape.hidden, to.row(order_.row(j)));
       };
       copy(pass_.states + (pass_.state_row(t) + j) * stride, pass_.final_carry.h);
       if (weights_.layout().has_memory) copy(pass_.memory + j * stride, pass_.final_carry.c);
@@ -226,13 +222,14 @@ class ForwardRows {
   AlignedArray<T> sums_;
   AlignedArray<T> step_sums_;
   AlignedArray<T> masked_;
+  AlignedArray<T> unwanted_;  // takes the outputs of all rows where y is absent
 };
 
 }  // namespace
 
 template <class T>
-void forward(const PackedWeights<T>& weights, const SequenceShape& shape, SequenceView<const T> x,
-             const CarryView<const T>& initial, SequenceView<T> y, const CarryView<T>& final_carry, Tape<T>* tape,
+void forward(const PackedWeights<T>& weights, const SequenceShape& shape, Matrix<const T> x,
+             const CarryView<const T>& initial, Matrix<T> y, const CarryView<T>& final_carry, Tape<T>* tape,
              Matrix<const T> h_mask) {
   Tape<T> unkept;
   Tape<T>& t = tape != nullptr ? *tape : unkept;
@@ -241,7 +238,7 @@ void forward(const PackedWeights<T>& weights, const SequenceShape& shape, Sequen
   const RowOrder& order = t.order;
   const Index hidden = weights.shape.hidden;
   const Index stride = weights.state_stride;
-  const Index rows = shape.rows;
+  const Index rows = order.rows();
   t.states.resize((rows + (tape != nullptr ? order.pairs() : rows)) * stride);
   if (tape != nullptr) t.records.resize(order.pairs() * weights.layout().saved * weights.blocks * weights.lanes);
   AlignedArray<T> memory;
@@ -249,9 +246,9 @@ void forward(const PackedWeights<T>& weights, const SequenceShape& shape, Sequen
   if (weights.layout().has_memory) {
     memory.resize(rows * stride);
     load_rows(order, initial.c, hidden, stride, memory.data());
-    store_rows(order, order.longer(0), memory.data(), hidden, stride, final_carry.c);
+    store_unprocessed(order, memory.data(), hidden, stride, final_carry.c);
   }
-  store_rows(order, order.longer(0), t.states.data(), hidden, stride, final_carry.h);
+  store_unprocessed(order, t.states.data(), hidden, stride, final_carry.h);
 
   const RowGroups groups(order, weights.forward->row_tile, pair_operations(weights.shape));
   const ForwardPass<T> pass{weights,
@@ -266,14 +263,14 @@ void forward(const PackedWeights<T>& weights, const SequenceShape& shape, Sequen
                             one_product_pays(weights, rows / groups.count()),
                             h_mask};
   groups.for_each([&](Index begin, Index end) { ForwardRows<T>(pass, begin, end).run(); });
-  if (order.steps() > 0) fill_padding(order, hidden, y);
+  fill_padding(order, hidden, y);
 }
 
-template void forward(const PackedWeights<float>&, const SequenceShape&, SequenceView<const float>,
-                      const CarryView<const float>&, SequenceView<float>, const CarryView<float>&, Tape<float>*,
+template void forward(const PackedWeights<float>&, const SequenceShape&, Matrix<const float>,
+                      const CarryView<const float>&, Matrix<float>, const CarryView<float>&, Tape<float>*,
                       Matrix<const float>);
-template void forward(const PackedWeights<double>&, const SequenceShape&, SequenceView<const double>,
-                      const CarryView<const double>&, SequenceView<double>, const CarryView<double>&, Tape<double>*,
+template void forward(const PackedWeights<double>&, const SequenceShape&, Matrix<const double>,
+                      const CarryView<const double>&, Matrix<double>, const CarryView<double>&, Tape<double>*,
                       Matrix<const double>);
 
 }  // namespace strata::recurrent::internal

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <exception>
 
 // The executable with these tests counts its allocations, and lets one of them fail on demand.
@@ -10,6 +11,11 @@ namespace strata::allocation {
 
 // All allocations of the program so far.
 [[nodiscard]] int count() noexcept;
+
+// Bytes in use, and the most that were at a time since `begin_peak`.
+[[nodiscard]] std::int64_t live_bytes() noexcept;
+[[nodiscard]] std::int64_t peak_bytes() noexcept;
+void begin_peak() noexcept;
 
 // The next allocation but `others` throws std::bad_alloc, once.
 void fail_after(int others) noexcept;

@@ -148,8 +148,9 @@ NamedTensors scan_with_gradients(C cell, const Tensor& x, ScanOptions<typename C
     if (&variable.kind() == &kind_of<Param>()) state.at(path).reset(watch("d " + to_string(path), variable.value()));
   }
   nn::update(cell, state);
-  const auto watch_part = [&](const std::string& name, Tensor& value) { value = watch("d carry/" + name, value); };
-  if (options.initial_carry) internal::for_each_tensor(watch_part, "", *options.initial_carry);
+  const auto watch_part = [&](const std::string& name, Tensor& value) { value = watch("d " + name, value); };
+  if (options.initial_carry) internal::for_each_tensor(watch_part, "carry", *options.initial_carry);
+  if (options.reset_carry) internal::for_each_tensor(watch_part, "reset", *options.reset_carry);
   auto [carry, y] = scan(cell, watch("d x", x), options);
 
   std::vector<Tensor> outputs;

@@ -74,12 +74,6 @@ struct Memory {
   }
 };
 
-template <class T>
-SequenceView<T> view(const Case& k, T* data, Index features) {
-  return k.time_major ? SequenceView<T>{data, features, k.rows * features}
-                      : SequenceView<T>{data, k.steps * features, features};
-}
-
 template <class T, class M>
 GateArrays<T> gate_arrays(const Case& k, M& memory) {
   GateArrays<T> arrays;
@@ -112,8 +106,8 @@ struct ForwardRun {
         weights({k.kind, k.input, k.hidden, k.residual}) {
     const Memory<T> memory(k, v);
     pack(weights, gate_arrays<const T>(k, memory));
-    forward(weights, k.shape(), view(k, memory.x.data(), k.input),
-            {rows_of<const T>(memory.h, k.hidden), rows_of<const T>(memory.c, k.hidden)}, view(k, y.data(), k.hidden),
+    forward(weights, k.shape(), {memory.x.data(), k.input},
+            {rows_of<const T>(memory.h, k.hidden), rows_of<const T>(memory.c, k.hidden)}, {y.data(), k.hidden},
             {rows_of<T>(h, k.hidden), rows_of<T>(c, k.hidden)}, keep ? &tape : nullptr);
   }
 
@@ -134,12 +128,12 @@ Values gradients(const Case& k, const Values& v, const Result& cotangents, doubl
   const std::vector<T> dy = Memory<T>::sequence(k, cotangents.y, k.hidden);
   const std::vector<T> dh(cotangents.h.begin(), cotangents.h.end());
   const std::vector<T> dc(cotangents.c.begin(), cotangents.c.end());
-  Gradients<T> to{view(k, result.x.data(), k.input),
+  Gradients<T> to{{result.x.data(), k.input},
                   {rows_of<T>(result.h, k.hidden), rows_of<T>(result.c, k.hidden)},
                   gate_arrays<T>(k, result),
                   add};
-  backward(run.weights, run.tape, view(k, memory.x.data(), k.input),
-           {view(k, dy.data(), k.hidden), {rows_of<const T>(dh, k.hidden), rows_of<const T>(dc, k.hidden)}}, to);
+  backward(run.weights, run.tape, {memory.x.data(), k.input},
+           {{dy.data(), k.hidden}, {rows_of<const T>(dh, k.hidden), rows_of<const T>(dc, k.hidden)}}, to);
   return result.values(k);
 }
 

@@ -33,7 +33,12 @@ struct Case {
   bool side_by_side = false;  // the kernels of all gates in one matrix
 
   [[nodiscard]] SequenceShape shape() const {
-    return {rows, steps, lengths.empty() ? nullptr : lengths.data(), reverse, keep_order, padding};
+    return {padded_rows(rows, steps, lengths.empty() ? nullptr : lengths.data(), time_major),
+            steps,
+            time_major ? rows : 1,
+            reverse,
+            keep_order,
+            padding};
   }
   [[nodiscard]] int gates() const { return layout_of(kind).gates; }
   [[nodiscard]] Index length(Index b) const { return lengths.empty() ? steps : lengths[static_cast<std::size_t>(b)]; }
