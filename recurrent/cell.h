@@ -24,9 +24,9 @@
 //     Carry initial_carry(const Shape& input) const;
 //   };
 //
-// A carry, and each part of it, may also be a std::vector, std::array or std::optional of carries. The new carry has the
-// shapes and element types of the old one, and y has the batch axes of x. A cell that changes itself when it is called
-// (by dropout, batch statistics) has an operator() that is not const.
+// A carry, and each part of it, may also be a std::vector, std::array or std::optional of carries. The new carry has
+// the shapes and element types of the old one, and y has the batch axes of x. A cell that changes itself when it is
+// called (by dropout, batch statistics) has an operator() that is not const.
 //
 // What a cell fixes for a whole sequence, such as a mask of dropout, it makes at the sequence's beginning; the cell
 // itself keeps nothing of it:

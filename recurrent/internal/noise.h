@@ -15,8 +15,8 @@ double checked_rate(double rate, const char* wrapper, const char* name);
 // The same for the memory of a cell under zoneout, which the cell may not have: its rate is 0 then.
 double checked_memory_rate(double rate, bool has_memory);
 
-// What elements are multiplied by: 0 with the probability `rate`, else 1 / (1 - rate). Nothing, and nothing is drawn, if
-// the rate is 0.
+// What elements are multiplied by: 0 with the probability `rate`, else 1 / (1 - rate). Nothing, and nothing is drawn,
+// if the rate is 0.
 std::optional<Tensor> draw_mask(const Shape& shape, DType dtype, double rate, RngStream& rngs);
 
 // x times the mask, of the element type of x if that is floating; x itself without a mask.
