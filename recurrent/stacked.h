@@ -26,9 +26,12 @@ template <class LayerCarry>
 struct StackedScanOptions {
   std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
   std::optional<std::vector<LayerCarry>> initial_carry = {};  // one for each layer; by default the cells' own
+  // bool [*batch, time], or as x has them: true where an episode begins; each layer's carry becomes its initial one.
+  std::optional<Tensor> resets = {};
   // As the stack says where a call leaves them out.
   std::optional<bool> time_major = {};
   std::optional<PaddingOutput> padding_output = {};
+  std::optional<Index> checkpoint_every = {};  // as in recurrent::ScanOptions; by default as the layers say
 };
 
 namespace internal {
@@ -38,30 +41,49 @@ template <class LayerCarry>
 struct LayerCall {
   std::optional<Tensor> seq_lengths;
   std::optional<LayerCarry> initial_carry;
+  std::optional<Tensor> resets;
   bool time_major;
   PaddingOutput padding_output;
+  std::optional<Index> checkpoint_every;
 };
 
-template <Cell C>
-ScanResult<typename C::Carry> run_layer(RNN<C>& layer, const Tensor& x, const LayerCall<typename C::Carry>& call) {
+// x is a Tensor or a PackedSequence.
+template <Cell C, class X>
+auto run_layer(RNN<C>& layer, const X& x, const LayerCall<typename C::Carry>& call) {
   return layer.scan(x, {.seq_lengths = call.seq_lengths,
                         .initial_carry = call.initial_carry,
+                        .resets = call.resets,
                         .time_major = call.time_major,
                         .keep_order = true,
-                        .padding_output = call.padding_output});
+                        .padding_output = call.padding_output,
+                        .checkpoint_every = call.checkpoint_every});
 }
 
-template <Cell F, Cell B>
-auto run_layer(Bidirectional<F, B>& layer, const Tensor& x,
-               const LayerCall<typename Bidirectional<F, B>::Carry>& call) {
-  typename Bidirectional<F, B>::ScanOptions options{
-      .seq_lengths = call.seq_lengths, .time_major = call.time_major, .padding_output = call.padding_output};
+template <Cell F, Cell B, class X>
+auto run_layer(Bidirectional<F, B>& layer, const X& x, const LayerCall<typename Bidirectional<F, B>::Carry>& call) {
+  typename Bidirectional<F, B>::ScanOptions options{.seq_lengths = call.seq_lengths,
+                                                    .resets = call.resets,
+                                                    .time_major = call.time_major,
+                                                    .padding_output = call.padding_output,
+                                                    .checkpoint_every = call.checkpoint_every};
   if (call.initial_carry) {
     options.initial_forward_carry = call.initial_carry->forward;
     options.initial_backward_carry = call.initial_carry->backward;
   }
   return layer.scan(x, options);
 }
+
+// A function of tensors, of the data of packed sequences.
+template <class F>
+Tensor map_data(const F& f, const Tensor& x) {
+  return f(x);
+}
+template <class F>
+PackedSequence map_data(const F& f, const PackedSequence& x) {
+  return x.with_data(f(x.data()));
+}
+inline const Tensor& data_of(const Tensor& x) { return x; }
+inline const Tensor& data_of(const PackedSequence& x) { return x.data(); }
 
 }  // namespace internal
 
@@ -97,25 +119,53 @@ struct Stacked {
   // are not as many initial carries as layers; the other errors are those of recurrent::scan. What does not fit a layer
   // is seen when the layers before it have run.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
-    if (call.initial_carry) internal::check_num_carries(call.initial_carry->size(), layers.size(), "Stacked");
     const bool time_major = call.time_major.value_or(options.time_major);
     const PaddingOutput padding_output = call.padding_output.value_or(options.padding_output);
-    ScanResult<Carry> result{{}, x};
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      const Tensor input = i == 0 ? x : dropout(result.y);
-      internal::LayerCall<typename Layer::Carry> layer_call{call.seq_lengths, {}, time_major, padding_output};
-      if (call.initial_carry) layer_call.initial_carry = (*call.initial_carry)[i];
-      auto [carry, y] = internal::run_layer(layers[i], input, layer_call);
-      result.carry.push_back(std::move(carry));
-      result.y = internal::link(input, y, options.residual);
-    }
+    Carry carries;
+    Tensor y = run(x, call, carries);
     if (options.residual && call.seq_lengths && padding_output != PaddingOutput::keep) {
-      result.y = internal::fill_stack_padding(result.y, *call.seq_lengths, time_major, padding_output);
+      y = internal::fill_stack_padding(y, *call.seq_lengths, time_major, padding_output);
     }
-    return result;
+    return {std::move(carries), std::move(y)};
+  }
+
+  // The same of a packed sequence.
+  [[nodiscard]] PackedSequence operator()(const PackedSequence& x, const ScanOptions& call = {}) {
+    return scan(x, call).y;
+  }
+  [[nodiscard]] PackedScanResult<Carry> scan(const PackedSequence& x, const ScanOptions& call = {}) {
+    Carry carries;
+    PackedSequence y = run(x, call, carries);
+    return {std::move(carries), std::move(y)};
   }
 
   STRATA_FIELDS(layers, dropout, options)
+
+ private:
+  // Runs all layers over x, a Tensor or a PackedSequence.
+  template <class X>
+  X run(const X& x, const ScanOptions& call, Carry& carries) {
+    if (call.initial_carry) internal::check_num_carries(call.initial_carry->size(), layers.size(), "Stacked");
+    X y = x;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const X input = i == 0 ? x : internal::map_data([&](const Tensor& data) { return dropout(data); }, y);
+      internal::LayerCall<typename Layer::Carry> layer_call{
+          .seq_lengths = call.seq_lengths,
+          .initial_carry = {},
+          .resets = call.resets,
+          .time_major = call.time_major.value_or(options.time_major),
+          .padding_output = call.padding_output.value_or(options.padding_output),
+          .checkpoint_every = call.checkpoint_every};
+      if (call.initial_carry) layer_call.initial_carry = (*call.initial_carry)[i];
+      auto result = internal::run_layer(layers[i], input, layer_call);
+      carries.push_back(std::move(result.carry));
+      const auto add_input = [&](const Tensor& data) {
+        return internal::link(internal::data_of(input), data, options.residual);
+      };
+      y = internal::map_data(add_input, result.y);
+    }
+    return y;
+  }
 };
 
 template <class Layer>

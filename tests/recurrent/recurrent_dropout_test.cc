@@ -178,6 +178,13 @@ void expect_fused_as_by_steps(const C& cell, Index rows, Index time) {
   }
   options.reverse = true;
   compare(x);
+  options.checkpoint_every = 3;
+  compare(x);
+  options.resets = random::bernoulli(random::key(2), {rows, time}, 0.4);
+  compare(x);
+  options.checkpoint_every = {};
+  compare(x);
+  options.resets = {};
   options.time_major = true;
   compare(move_axis(x, 1, 0));
 }
@@ -206,6 +213,29 @@ TEST(RecurrentDropout, LeavesAResidualAlone) {
 TEST(RecurrentDropout, RunsAsTheFusedOperationInThreads) {
   Rngs rngs(0);
   expect_fused_as_by_steps(OptimizedLSTMCell(20, 40, rngs, {.param_dtype = DType::float64}), 60, 20);
+}
+
+// Rows keep their masks where they are packed, on every way to run them.
+TEST(RecurrentDropout, DropsTheSameInPackedSequences) {
+  Rngs rngs(0);
+  const RecurrentDropout cell(GRUCell(3, 5, rngs, {.param_dtype = DType::float64}), {.recurrent = 0.5, .input = 0.25},
+                              rngs);
+  const Tensor x = random::normal(random::key(1), {4, 6, 3}, DType::float64);
+  const Tensor lengths = tensor({2, 6, 0, 5});
+  const Tensor resets = random::bernoulli(random::key(2), {4, 6}, 0.4);
+  RecurrentDropout of_padded = nn::clone(cell);
+  RecurrentDropout of_packed = nn::clone(cell);
+  RecurrentDropout of_steps = nn::clone(cell);
+  const auto padded = scan(of_padded, x, {.seq_lengths = lengths, .resets = resets});
+  const PackedSequence packed_x = PackedSequence::from_padded(x, lengths);
+  const ScanOptions<GRUCell::Carry> options{.resets = PackedSequence::from_padded(resets, lengths).data()};
+  const auto packed = scan(of_packed, packed_x, options);
+  const auto by_steps = internal::scan_packed_by_steps(of_steps, packed_x, options);
+  const Tensor expected = PackedSequence::from_padded(padded.y, lengths).data();
+  EXPECT_EQ(difference(packed.y.data(), expected, exactly), "");
+  EXPECT_EQ(difference(packed.carry.h, padded.carry.h, exactly), "");
+  EXPECT_EQ(difference(by_steps.y.data(), expected, support::within_scaled(1e-12)), "");
+  EXPECT_EQ(difference(by_steps.carry.h, padded.carry.h, support::within_scaled(1e-12)), "");
 }
 
 TEST(RecurrentDropout, TakesSeveralBatchAxes) {

@@ -178,5 +178,27 @@ TEST(Stacked, NamesWhatDoesNotFit) {
   EXPECT_THAT([] { Stacked<RNN<LSTMCell>>({}); }, ThrowsMessage<ValueError>(HasSubstr("no layers")));
 }
 
+// Ragged rows of several episodes: packed as padded, and each episode as if it were alone.
+TEST(Stacked, RunsPackedSequencesAndEpisodes) {
+  Rngs rngs(0);
+  const auto layer = [&](Index in) {
+    return Bidirectional(GRUCell(in, 3, rngs, {.param_dtype = DType::float64}),
+                         GRUCell(in, 3, rngs, {.param_dtype = DType::float64}));
+  };
+  Stacked stack({layer(6), layer(6)}, nn::Dropout(0), {.residual = true});
+  const Tensor x = random::normal(random::key(1), {2, 5, 6}, DType::float64);
+  const Tensor lengths = tensor({5, 3});
+  const Tensor resets = tensor({false, false, true, false, false, false, true, false, false, false}, {2, 5});
+  const auto padded = stack.scan(x, {.seq_lengths = lengths, .resets = resets});
+  const auto packed = stack.scan(PackedSequence::from_padded(x, lengths),
+                                 {.resets = PackedSequence::from_padded(resets, lengths).data()});
+  EXPECT_EQ(difference(packed.y.data(), PackedSequence::from_padded(padded.y, lengths).data(), exactly), "");
+  EXPECT_EQ(difference(packed.carry[1].forward.h, padded.carry[1].forward.h, exactly), "");
+  const Tensor episode = x[0].slice(2, 5);
+  EXPECT_EQ(difference(padded.y[0].slice(2, 5), stack(episode), support::within_scaled(1e-12)), "");
+  const auto checkpointed = stack.scan(x, {.seq_lengths = lengths, .resets = resets, .checkpoint_every = 2});
+  EXPECT_EQ(difference(checkpointed.y, padded.y, exactly), "");
+}
+
 }  // namespace
 }  // namespace strata::recurrent
