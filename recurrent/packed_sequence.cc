@@ -30,15 +30,16 @@ Index padded_place(Index row, Index t, Index rows, Index time, bool time_major) 
 }
 
 Index checked_max(const Tensor& lengths, Index total) {
-  Index sum = 0;
+  Index left = total;
   Index longest = 0;
+  bool fits = true;
   for (const Index length : lengths.data<Index>()) {
     if (length < 0) throw ValueError("[PackedSequence] length " + std::to_string(length) + " is negative.");
-    if (length > total - sum) sum = total;  // their sum need not be a number
-    sum += length;
+    fits = fits && length <= left;
+    if (fits) left -= length;
     longest = std::max(longest, length);
   }
-  if (sum == total) return longest;
+  if (fits && left == 0) return longest;
   throw ValueError("[PackedSequence] the data has " + std::to_string(total) +
                    " steps, which is not the sum of the lengths. Pass one sequence behind the other.");
 }
@@ -46,7 +47,8 @@ Index checked_max(const Tensor& lengths, Index total) {
 }  // namespace
 
 PackedSequence::PackedSequence(Tensor data, const Tensor& lengths) : data_(std::move(data)) {
-  if (data_.rank() == 0) throw ShapeError("[PackedSequence] the data has no axis of steps, got " + describe(data_));
+  if (data_.rank() == 0)
+    throw ShapeError("[PackedSequence] the data has no axis of steps, got " + describe(data_) + ".");
   if (!is_integer(lengths.dtype())) {
     throw DTypeError("[PackedSequence] lengths must be integers, got " + describe(lengths) + ".");
   }

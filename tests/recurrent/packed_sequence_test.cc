@@ -65,6 +65,8 @@ TEST(PackedSequence, IsPaddedAsAsked) {
 TEST(PackedSequence, RefusesLengthsThatDoNotFit) {
   EXPECT_THAT([] { PackedSequence(ones({3, 1}), tensor({2, 2})); }, ThrowsMessage<ValueError>(HasSubstr("3 steps")));
   EXPECT_THAT([] { PackedSequence(ones({3, 1}), tensor({4, -1})); }, ThrowsMessage<ValueError>(HasSubstr("-1")));
+  EXPECT_THROW(PackedSequence(ones({3, 1}), tensor({4, 0})), ValueError);
+  EXPECT_THROW(PackedSequence(ones({3, 1}), tensor({1, 1})), ValueError);
   EXPECT_THROW(PackedSequence(ones({3, 1}), tensor({3.0F})), DTypeError);
   EXPECT_THROW(PackedSequence(scalar(1.0F), tensor({1})), ShapeError);
   EXPECT_THROW(PackedSequence(ones({0, 1}), tensor<std::int64_t>({INT64_MAX, INT64_MAX, 2})), ValueError);
@@ -173,7 +175,7 @@ TEST(PackedScan, GivesTheHeadTheStepsItself) {
   EXPECT_EQ(head(y.data()).shape(), (Shape{5, 2}));
 }
 
-TEST(PackedScan, OfAnLayerUsesItsOrder) {
+TEST(PackedScan, OfALayerUsesItsOrder) {
   RNN<RunningSum> rnn(RunningSum{}, {.reverse = true, .keep_order = true});
   const PackedSequence x(tensor({1.0F, 2.0F, 4.0F}, {3, 1}), tensor({1, 2}));
   EXPECT_EQ(elements(rnn(x).data()), (Doubles{1, 6, 4}));
