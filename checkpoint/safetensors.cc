@@ -169,6 +169,7 @@ template <class Write>
 void write_safetensors(const State& state, const FlatNameOptions& options, const std::string& operation, Write write) {
   const std::vector<Item> items = items_of(state, options, operation);
   std::vector<SafetensorsEntry> entries;
+  entries.reserve(items.size());
   for (const Item& item : items) entries.push_back(item.entry);
   const std::string header = internal::safetensors_header(entries);
   if (header.size() > internal::max_safetensors_header) {

@@ -33,7 +33,7 @@ std::optional<NumpyDType> parse_descr(std::string_view literal) {
 }
 
 std::string descr_of(DType dtype) {
-  const std::string text = numpy_text(dtype);
+  std::string text = numpy_text(dtype);
   if (!text.starts_with(fields_begin)) return text;
   return text.substr(fields_begin.size(), text.size() - fields_begin.size() - fields_end.size());
 }

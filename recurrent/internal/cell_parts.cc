@@ -16,6 +16,7 @@ Tensor side_by_side(const std::vector<Tensor>& parts) { return parts.size() == 1
 
 Tensor kernel_of(const std::vector<nn::Linear*>& maps) {
   std::vector<Tensor> kernels;
+  kernels.reserve(maps.size());
   for (const nn::Linear* map : maps) kernels.push_back(map->kernel);
   return side_by_side(kernels);
 }

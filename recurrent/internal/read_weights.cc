@@ -152,11 +152,11 @@ Path keras_direction(const ForeignWeights& weights, const LayerParts& layer, std
 
 // Layers that were not wrapped, or whose paths were cut short, have their weights without `cell`.
 Path flax_home(const ForeignWeights& weights, const LayerParts& layer, std::size_t direction) {
-  const Path usual = flax_direction(layer, direction);
+  Path usual = flax_direction(layer, direction);
   for (const auto& [path, variable] : weights.entries()) {
     if (path.starts_with(usual)) return usual;
   }
-  const Path shorter = usual.prefix(usual.depth() - 1);
+  Path shorter = usual.prefix(usual.depth() - 1);
   for (const auto& [path, variable] : weights.entries()) {
     if (path.starts_with(shorter) && usual.depth() > 0) return shorter;
   }
