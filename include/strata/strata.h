@@ -13,6 +13,7 @@
 #include "strata/nn/attributes.h"
 #include "strata/nn/batch_norm.h"
 #include "strata/nn/call.h"
+#include "strata/nn/capture.h"
 #include "strata/nn/dropout.h"
 #include "strata/nn/embed.h"
 #include "strata/nn/ensemble.h"
