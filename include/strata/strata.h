@@ -37,6 +37,7 @@
 #include "strata/nn/table.h"
 #include "strata/nn/tree.h"
 #include "strata/nn/value_and_grad.h"
+#include "strata/optim/ema.h"
 #include "strata/optim/optimizer.h"
 #include "strata/optim/optimizers.h"
 #include "strata/optim/schedule.h"

@@ -7,8 +7,10 @@
 #include "strata/nn/mode.h"
 #include "strata/nn/repeat.h"
 #include "strata/nn/sequential.h"
+#include "strata/optim/ema.h"
 #include "strata/tensor/activation.h"
 #include "strata/tensor/arithmetic.h"
+#include "strata/tensor/manipulate.h"
 #include "strata/tensor/reduce.h"
 #include "support/json.h"
 #include "support/safetensors.h"
@@ -19,7 +21,6 @@ namespace {
 using support::GoldenRun;
 using support::Json;
 using support::require_close;
-using support::Skip;
 using support::within;
 using Arrays = std::map<std::string, Tensor>;
 using Net = nn::Sequential<nn::Linear, nn::BatchNorm, decltype(&relu), nn::Linear>;
@@ -50,7 +51,7 @@ class ExtrasTest {
     run.run("extras/ensemble/eval_shared_stats", [&] { check_shared_statistics(); });
     run.run("extras/scan", [&] { check_repeat(); });
     run.run("extras/capture", [&] { check_capture(); });
-    run.run("extras/ema", [] { throw Skip("averages of models"); });
+    run.run("extras/ema", [&] { check_average(); });
   }
 
  private:
@@ -144,6 +145,19 @@ class ExtrasTest {
     const State grads = nn::grad(run_net, nothing, {.perturbations = everything})(net);
     support::require(grads.size() == 2, "there are two perturbations");
     compare(grads, "capture/perturbation_grad/");
+  }
+
+  void check_average() {
+    std::map<std::string, Param> model{{"w", Param(array("ema/start"))}};
+    optim::EMA ema(model, 0.9, of_type<Param>);
+    const Tensor& values = array("ema/new");
+    std::vector<Tensor> averages;
+    for (Index i = 0; i < values.shape()[0]; ++i) {
+      model.at("w").set_value(values[i]);
+      ema.update(model);
+      averages.push_back(ema.state().at({"w"}));
+    }
+    compare(stack(averages, 0), "ema/after");
   }
 
   const Json& file_;
