@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "strata/nn/internal/observers.h"
 #include "strata/recurrent/internal/scan_start.h"
 #include "strata/state/internal/clone.h"
 #include "strata/tensor/create.h"
@@ -26,15 +27,18 @@ Step<typename C::Carry> checked_step(C& cell, const typename C::Carry& carry, co
   return step;
 }
 
-// A cell to run without a trace in the given one, as that one is now.
+// One step that leaves no trace: neither in the cell, which stays as it is, nor with those who capture values.
 template <Cell C>
-decltype(auto) aside(C& cell) {
+Step<typename C::Carry> step_aside(C& cell, const typename C::Carry& carry, const Tensor& x) {
+  const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
   if constexpr (Cell<const C>) {
-    return std::as_const(cell);
+    return std::as_const(cell)(carry, x);
   } else if constexpr (Module<C>) {
-    return strata::internal::clone(cell);
+    C copy = strata::internal::clone(cell);
+    return copy(carry, x);
   } else {
-    return C(cell);
+    C copy(cell);
+    return copy(carry, x);
   }
 }
 
@@ -50,11 +54,7 @@ template <Cell C>
 Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carry, const Tensor& x,
                                           const Shape& batch) {
   using Carry = typename C::Carry;
-  const auto run = [&](const Carry& from, const Tensor& input) {
-    auto&& cell_aside = aside(cell);
-    return cell_aside(from, input);
-  };
-  Step<Carry> step = run(carry, x);
+  Step<Carry> step = step_aside(cell, carry, x);
   Tensor sound = ones(batch, DType::boolean);
   const auto clear = [&](const std::string&, const Tensor& part) { clear_invalid_rows(part, sound); };
   clear("", x);
@@ -67,7 +67,7 @@ Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carr
       part = select_rows(sound, part, zeros_like(part));
     };
     for_each_tensor(keep_sound, "", sound_carry);
-    Step<Carry> sound_step = run(sound_carry, select_rows(sound, x, zeros_like(x)));
+    Step<Carry> sound_step = step_aside(cell, sound_carry, select_rows(sound, x, zeros_like(x)));
     const auto join = [&](const std::string&, Tensor& part, const Tensor& sound_part) {
       part = select_rows(sound, sound_part, block_zero_gradient(part));
     };
@@ -124,8 +124,7 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     outputs.push_back(std::move(step.y));
   }
   if (outputs.empty()) {
-    auto&& cell_aside = aside(cell);
-    outputs.push_back(cell_aside(std::as_const(carry), zeros(axes.step, x.dtype())).y);
+    outputs.push_back(step_aside(cell, carry, zeros(axes.step, x.dtype())).y);
   }
   Tensor y = stack(outputs, 0).slice(0, axes.time);
   if (lengths && padding_output != PaddingOutput::keep) y = fill_padding(y, *lengths, padding_output);
