@@ -27,18 +27,15 @@ Step<typename C::Carry> checked_step(C& cell, const typename C::Carry& carry, co
   return step;
 }
 
-// One step that leaves no trace: neither in the cell, which stays as it is, nor with those who capture values.
+// A cell to run without a trace in the given one, as that one is now.
 template <Cell C>
-Step<typename C::Carry> step_aside(C& cell, const typename C::Carry& carry, const Tensor& x) {
-  const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
+decltype(auto) aside(C& cell) {
   if constexpr (Cell<const C>) {
-    return std::as_const(cell)(carry, x);
+    return std::as_const(cell);
   } else if constexpr (Module<C>) {
-    C copy = strata::internal::clone(cell);
-    return copy(carry, x);
+    return strata::internal::clone(cell);
   } else {
-    C copy(cell);
-    return copy(carry, x);
+    return C(cell);
   }
 }
 
@@ -49,12 +46,17 @@ void block_carry_gradient(const std::string& part, Tensor& value);
 Tensor fill_padding(const Tensor& y, const Tensor& lengths, PaddingOutput output);
 
 // One step over padding, for the outputs there. Rows where it meets invalid numbers go a way of their own, so that
-// these reach a gradient only if the loss looks at such a row.
+// these reach a gradient only if the loss looks at such a row. What the cell hands out there is nobody's.
 template <Cell C>
 Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carry, const Tensor& x,
                                           const Shape& batch) {
   using Carry = typename C::Carry;
-  Step<Carry> step = step_aside(cell, carry, x);
+  const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
+  const auto run = [&](const Carry& from, const Tensor& input) {
+    auto&& cell_aside = aside(cell);
+    return cell_aside(from, input);
+  };
+  Step<Carry> step = run(carry, x);
   Tensor sound = ones(batch, DType::boolean);
   const auto clear = [&](const std::string&, const Tensor& part) { clear_invalid_rows(part, sound); };
   clear("", x);
@@ -67,7 +69,7 @@ Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carr
       part = select_rows(sound, part, zeros_like(part));
     };
     for_each_tensor(keep_sound, "", sound_carry);
-    Step<Carry> sound_step = step_aside(cell, sound_carry, select_rows(sound, x, zeros_like(x)));
+    Step<Carry> sound_step = run(sound_carry, select_rows(sound, x, zeros_like(x)));
     const auto join = [&](const std::string&, Tensor& part, const Tensor& sound_part) {
       part = select_rows(sound, sound_part, block_zero_gradient(part));
     };
@@ -124,7 +126,9 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
     outputs.push_back(std::move(step.y));
   }
   if (outputs.empty()) {
-    outputs.push_back(step_aside(cell, carry, zeros(axes.step, x.dtype())).y);
+    const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
+    auto&& cell_aside = aside(cell);
+    outputs.push_back(cell_aside(std::as_const(carry), zeros(axes.step, x.dtype())).y);
   }
   Tensor y = stack(outputs, 0).slice(0, axes.time);
   if (lengths && padding_output != PaddingOutput::keep) y = fill_padding(y, *lengths, padding_output);
