@@ -2,27 +2,17 @@
 #include "strata/nn/call.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "strata/nn/internal/columns.h"
+#include "strata/nn/internal/module_paths.h"
 #include "strata/nn/internal/short_type.h"
 #include "strata/nn/table.h"
-#include "strata/state/internal/walk.h"
 
 namespace strata::nn {
 namespace internal {
 namespace {
 
-using strata::internal::Identity;
-using strata::internal::identity;
 using strata::internal::Node;
-
-class ModulePaths final : public strata::internal::WalkHandler {
- public:
-  void group(const strata::internal::Trail& trail, Node node) override { paths.emplace(identity(node), trail.path()); }
-
-  std::unordered_map<Identity, Path, strata::internal::IdentityHash> paths;
-};
 
 thread_local CallTrace* current_trace = nullptr;
 
@@ -43,14 +33,13 @@ std::size_t CallTrace::begin(Node module, std::vector<std::string> inputs) {
 void CallTrace::end(std::size_t call, std::vector<std::string> outputs) { calls_[call].outputs = std::move(outputs); }
 
 std::vector<CallRow> CallTrace::rows() && {
-  ModulePaths places;
-  strata::internal::walk(root_, places);
+  ModulePaths places(root_);
   std::vector<CallRow> result;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    const auto place = places.paths.find(identity(modules_[i]));
-    if (place == places.paths.end()) continue;
+    const Path* const place = places.find(modules_[i]);
+    if (place == nullptr) continue;
     CallRow& row = calls_[i];
-    row.path = place->second;
+    row.path = *place;
     const State below = strata::internal::state_of(modules_[i]);
     row.elements = below.num_elements();
     row.bytes = below.num_bytes();

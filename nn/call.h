@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "strata/nn/internal/collector.h"
+#include "strata/nn/internal/observers.h"
 #include "strata/nn/split.h"
 #include "strata/state/internal/node_of.h"
 
@@ -41,6 +43,21 @@ void describe_into(std::vector<std::string>& list, const T& value) {
   }
 }
 
+template <class T>
+inline constexpr bool is_tuple_of_results = requires {
+  std::tuple_size<T>::value;
+};
+
+// The tensors that a call returned.
+template <class T>
+void add_tensors(std::vector<Tensor>& list, const T& value) {
+  if constexpr (std::is_convertible_v<const T&, const Tensor&>) {
+    list.push_back(static_cast<const Tensor&>(value));
+  } else if constexpr (is_tuple_of_results<T>) {
+    std::apply([&](const auto&... members) { (add_tensors(list, members), ...); }, value);
+  }
+}
+
 // The calls that are made in this thread while it lives.
 class CallTrace {
  public:
@@ -66,22 +83,34 @@ class CallTrace {
 
 }  // namespace internal
 
-// module(arguments...), seen by trace_calls. Where none is at work, the plain call after a glance at a thread-local
-// pointer.
+// module(arguments...), seen by trace_calls and by nn::capture. Where none is at work, the plain call after a glance at
+// thread-local pointers.
 template <class M, class... A>
 requires std::invocable<M&, A...>
 decltype(auto) call(M& module, A&&... arguments) {
   internal::CallTrace* const trace = internal::CallTrace::current();
+  internal::Collector* const collector = internal::observers().collector;
   if constexpr (strata::internal::FieldAccess::names_fields<std::remove_const_t<M>> &&
                 !std::is_void_v<std::invoke_result_t<M&, A...>>) {
-    if (trace != nullptr) {
-      std::vector<std::string> inputs;
-      (internal::describe_into(inputs, arguments), ...);
-      const std::size_t place = trace->begin(strata::internal::node_of(module), std::move(inputs));
+    if (trace != nullptr || collector != nullptr) {
+      const strata::internal::Node node = strata::internal::node_of(module);
+      std::size_t place = 0;
+      if (trace != nullptr) {
+        std::vector<std::string> inputs;
+        (internal::describe_into(inputs, arguments), ...);
+        place = trace->begin(node, std::move(inputs));
+      }
       decltype(auto) result = std::invoke(module, std::forward<A>(arguments)...);
-      std::vector<std::string> outputs;
-      internal::describe_into(outputs, result);
-      trace->end(place, std::move(outputs));
+      if (trace != nullptr) {
+        std::vector<std::string> outputs;
+        internal::describe_into(outputs, result);
+        trace->end(place, std::move(outputs));
+      }
+      if (collector != nullptr) {
+        std::vector<Tensor> tensors;
+        internal::add_tensors(tensors, result);
+        collector->output(node, tensors, internal::is_tuple_of_results<std::remove_cvref_t<decltype(result)>>);
+      }
       return result;
     }
   }

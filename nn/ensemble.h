@@ -84,7 +84,7 @@ class Ensemble : public internal::StackedModule<M> {
     constexpr bool is_void = std::is_void_v<R>;
     using Kept = std::conditional_t<is_void, std::tuple<>, R>;
 
-    internal::MemberCalls calls(strata::internal::node_of(self.module_), self.layout_,
+    internal::MemberCalls calls(strata::internal::node_of(self), strata::internal::node_of(self.module_), self.layout_,
                                 internal::inputs_of(arguments...), internal::Recording::by_member);
     std::vector<std::optional<M>> members(static_cast<std::size_t>(self.layout_.size));
     std::vector<std::optional<Kept>> results(members.size());

@@ -2,19 +2,19 @@
 #include "strata/nn/load.h"
 
 #include <algorithm>
-#include <map>
 #include <ostream>
 #include <utility>
 
 #include "strata/state/internal/leaves.h"
 #include "strata/state/internal/listing.h"
+#include "strata/state/internal/path_lookup.h"
 #include "strata/state/nested.h"
 #include "strata/tensor/error.h"
 
 namespace strata::nn {
 namespace {
 
-using strata::internal::list_offenders;
+using strata::internal::Offenders;
 using strata::internal::shown;
 using Keys = std::vector<Key>;
 
@@ -62,11 +62,8 @@ Path parted(const Path& path, const std::string& separator) {
 }
 
 Path with_integers(const Path& path) {
-  Keys keys = keys_of(path);
-  for (Key& key : keys) {
-    if (key.is_integer()) continue;
-    if (const std::optional<Index> integer = integer_reading(key.text())) key = Key(*integer);
-  }
+  Keys keys;
+  for (const Key& key : path) keys.push_back(strata::internal::read_key(key));
   return Path(keys);
 }
 
@@ -85,34 +82,35 @@ class Loader {
  public:
   Loader(strata::internal::Node root, const LoadOptions& options) : options_(options) {
     for (strata::internal::Leaf& leaf : strata::internal::collect_leaves(root)) {
-      targets_.emplace(std::move(leaf.path), Target{leaf.variable});
+      paths_.push_back(std::move(leaf.path));
+      targets_.push_back({leaf.variable});
     }
   }
 
-  void add(const State::Entry& entry) {
-    const Path path = target_path(entry.path, options_);
-    auto target = targets_.find(path);
-    if (target == targets_.end()) target = targets_.find(with_integers(path));
-    if (target == targets_.end()) {
-      report_.unused.push_back(entry.path);
-      return;
+  void add(const State& state) {
+    std::vector<Path> wanted;
+    for (const State::Entry& entry : state) wanted.push_back(target_path(entry.path, options_));
+    const auto found = strata::internal::find_paths(wanted, paths_);
+    const bool renames = !options_.rename.empty() || !options_.separator.empty();
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const State::Entry& entry = state.begin()[static_cast<std::ptrdiff_t>(i)];
+      if (!found[i]) {
+        report_.unused.push_back(entry.path);
+        continue;
+      }
+      if (!found[i]->as_is || (renames && wanted[i] != entry.path)) {
+        report_.renamed.push_back({entry.path, paths_[found[i]->place]});
+      }
+      add(entry, found[i]->place);
     }
-    if (target->first != entry.path) report_.renamed.push_back({entry.path, target->first});
-    if (target->second.entry != nullptr) {
-      twice_.push_back(shown(target->second.entry->path) + " and " + shown(entry.path) + " (both for " +
-                       shown(target->first) + ")");
-      return;
-    }
-    target->second.entry = &entry;
-    fit(target->first, target->second, entry);
   }
 
   LoadReport finish() {
-    for (const auto& [path, target] : targets_) {
-      (target.entry == nullptr ? report_.missing : report_.loaded).push_back(path);
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      (targets_[i].entry == nullptr ? report_.missing : report_.loaded).push_back(paths_[i]);
     }
     throw_if_refused();
-    for (auto& [path, target] : targets_) {
+    for (Target& target : targets_) {
       if (target.entry != nullptr) target.variable->reset(std::move(target.value));
     }
     return std::move(report_);
@@ -125,13 +123,26 @@ class Loader {
     Tensor value = {};
   };
 
+  void add(const State::Entry& entry, std::size_t place) {
+    Target& target = targets_[place];
+    if (target.entry != nullptr) {
+      twice_.add([&] {
+        return shown(target.entry->path) + " and " + shown(entry.path) + " (both for " + shown(paths_[place]) + ")";
+      });
+      return;
+    }
+    target.entry = &entry;
+    fit(paths_[place], target, entry);
+  }
+
   void fit(const Path& path, Target& target, const State::Entry& entry) {
     const Tensor& expected = target.variable->value();
     Tensor value = entry.variable.value();
     const bool other_shape = value.shape() != expected.shape();
     const bool other_type = value.dtype() != expected.dtype();
     if ((other_shape && (!options_.reshape || value.size() != expected.size())) || (other_type && !options_.cast)) {
-      different_.push_back(shown(path) + " (expected " + describe(expected) + ", got " + describe(value) + ")");
+      different_.add(
+          [&] { return shown(path) + " (expected " + describe(expected) + ", got " + describe(value) + ")"; });
       return;
     }
     if (other_shape) {
@@ -146,19 +157,15 @@ class Loader {
   }
 
   void throw_if_refused() const {
+    const auto sentence = [](const char* what, const std::vector<Path>& paths) {
+      Offenders offenders;
+      for (const Path& path : paths) offenders.add([&] { return shown(path); });
+      return offenders.sentence(what);
+    };
     std::string parts;
-    const auto add = [&](const char* what, const std::vector<std::string>& offenders) {
-      if (!offenders.empty()) parts += " " + std::string(what) + ": " + list_offenders(offenders) + ".";
-    };
-    const auto texts = [](const std::vector<Path>& paths) {
-      std::vector<std::string> result;
-      for (const Path& path : paths) result.push_back(shown(path));
-      return result;
-    };
-    if (!options_.allow_missing) add("Missing", texts(report_.missing));
-    if (!options_.allow_unused) add("Unused", texts(report_.unused));
-    add("Given more than once", twice_);
-    add("Different", different_);
+    if (!options_.allow_missing) parts += sentence("Missing", report_.missing);
+    if (!options_.allow_unused) parts += sentence("Unused", report_.unused);
+    parts += twice_.sentence("Given more than once") + different_.sentence("Different");
     if (!parts.empty()) {
       throw StateError("[load] the state does not fit the module." + parts +
                        " Nothing was changed; LoadOptions say what may differ.");
@@ -166,10 +173,11 @@ class Loader {
   }
 
   const LoadOptions& options_;
-  std::map<Path, Target> targets_;
+  std::vector<Path> paths_;      // of the module's variables, in order
+  std::vector<Target> targets_;  // and these variables
   LoadReport report_;
-  std::vector<std::string> twice_;
-  std::vector<std::string> different_;
+  Offenders twice_;
+  Offenders different_;
 };
 
 }  // namespace
@@ -209,7 +217,7 @@ RenameRule rename_glob(std::string_view pattern, std::string_view to) {
 
 LoadReport internal::load(strata::internal::Node root, const State& state, const LoadOptions& options) {
   Loader loader(root, options);
-  for (const State::Entry& entry : state) loader.add(entry);
+  loader.add(state);
   return loader.finish();
 }
 

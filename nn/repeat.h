@@ -50,8 +50,8 @@ class Repeat : public internal::StackedModule<M> {
   // The same for f(layer, carry, arguments...), which returns the next carry: of any type that can be moved.
   template <class F, class Carry, class... A>
   [[nodiscard]] Carry fold(const F& f, Carry carry, const A&... arguments) {
-    internal::MemberCalls calls(strata::internal::node_of(this->module_), this->layout_,
-                                internal::inputs_of(arguments...), internal::Recording::in_place);
+    internal::MemberCalls calls(strata::internal::node_of(*this), strata::internal::node_of(this->module_),
+                                this->layout_, internal::inputs_of(arguments...), internal::Recording::in_place);
     std::vector<M> layers;
     layers.reserve(static_cast<std::size_t>(this->layout_.size));
     calls.for_each([&](Index index) {

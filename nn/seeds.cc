@@ -35,6 +35,13 @@ std::vector<Stream> streams_of(Node root) {
   return std::move(collector.streams);
 }
 
+std::vector<Stream> streams_of(Node root, const Filter& only, const std::string& operation) {
+  std::vector<Stream> streams = streams_of(root);
+  std::erase_if(streams, [&](const Stream& s) { return !only(s.path, s.stream->key); });
+  if (streams.empty()) throw StateError("[" + operation + "] `" + to_string(only) + "` takes no random stream.");
+  return streams;
+}
+
 }  // namespace
 
 void reseed(Node root, std::vector<Seed> seeds, Absent absent) {
@@ -66,15 +73,29 @@ void reseed(Node root, std::vector<Seed> seeds, Absent absent) {
 }
 
 void fork_streams(Node root, const Filter& only) {
-  std::vector<Stream> streams = streams_of(root);
-  std::erase_if(streams, [&](const Stream& s) { return !only(s.path, s.stream->key); });
-  if (streams.empty()) throw StateError("[fork_streams] `" + to_string(only) + "` takes no random stream.");
+  const std::vector<Stream> streams = streams_of(root, only, "fork_streams");
   std::vector<RngStream> forks;
   for (const auto& [path, stream] : streams) {
     RngStream original = *stream;  // a stream that cannot be drawn from leaves all as they were
     forks.push_back(original.fork());
   }
   for (std::size_t i = 0; i < streams.size(); ++i) *streams[i].stream = std::move(forks[i]);
+}
+
+void split_streams(Node root, std::span<const Node> copies, const Filter& only) {
+  const std::vector<Stream> streams = streams_of(root, only, "split_streams");
+  std::vector<RngStream> originals;
+  std::vector<std::vector<RngStream>> parts;
+  for (const auto& [path, stream] : streams) {
+    originals.push_back(*stream);
+    parts.push_back(originals.back().split(static_cast<Index>(copies.size())));
+  }
+  for (std::size_t copy = 0; copy < copies.size(); ++copy) {
+    // The copy's streams stand where the original's do: the filter takes the same ones.
+    const std::vector<Stream> of_copy = streams_of(copies[copy], only, "split_streams");
+    for (std::size_t i = 0; i < of_copy.size(); ++i) *of_copy[i].stream = std::move(parts[i][copy]);
+  }
+  for (std::size_t i = 0; i < streams.size(); ++i) *streams[i].stream = std::move(originals[i]);
 }
 
 }  // namespace strata::nn::internal

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "strata/nn/node_filter.h"
+#include "strata/state/internal/clone.h"
 #include "strata/state/rngs.h"
+#include "strata/tensor/error.h"
 
 // The random streams inside a module. Filters see each stream as the variable that holds its key, with the tag and the
 // path of that variable.
@@ -24,6 +28,10 @@ namespace internal {
 
 void reseed(strata::internal::Node root, std::vector<Seed> seeds, Absent absent);
 void fork_streams(strata::internal::Node root, const Filter& only);
+
+// The streams of `root` that the filter takes, and as many streams split off each of them as there are copies, which
+// get them.
+void split_streams(strata::internal::Node root, std::span<const strata::internal::Node> copies, const Filter& only);
 
 }  // namespace internal
 
@@ -42,6 +50,26 @@ void reseed(M& module, std::vector<Seed> seeds, Absent absent = Absent::error) {
 template <class M>
 void fork_streams(M& module, const Filter& only = everything) {
   internal::fork_streams(strata::internal::node_of(module), only);
+}
+
+// Copies of a module (Rngs are one), where each has streams of its own in place of those that the filter takes: from
+// keys that are split off the next key of the original, with the count 0. The other streams keep key and count, so that
+// all copies draw the same from them. Throws StateError if the filter takes no stream, ValueError if `count` is
+// negative.
+//
+//   for (Rngs& of_member : nn::split_streams(rngs, 8, with_tag("dropout"))) members.push_back(Net(of_member));
+template <class M>
+[[nodiscard]] std::vector<M> split_streams(M& module, Index count, const Filter& only = everything) {
+  if (count < 0) throw ValueError("[split_streams] " + std::to_string(count) + " copies. Give a number from 0 on.");
+  std::vector<M> copies;
+  std::vector<strata::internal::Node> nodes;
+  copies.reserve(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) {
+    copies.push_back(strata::internal::clone(module));
+    nodes.push_back(strata::internal::node_of(copies.back()));
+  }
+  internal::split_streams(strata::internal::node_of(module), nodes, only);
+  return copies;
 }
 
 }  // namespace strata::nn

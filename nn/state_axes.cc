@@ -4,6 +4,7 @@
 #include <ostream>
 #include <utility>
 
+#include "strata/filters/explain.h"
 #include "strata/filters/internal/program.h"
 #include "strata/filters/split.h"
 #include "strata/state/internal/listing.h"
@@ -47,6 +48,10 @@ std::vector<MemberAxis> StateAxes::axes_of(const State& state) const {
                      ". Give {strata::rest, axis} as the last entry.");
   }
   return axes;
+}
+
+Explanation explain(const State& state, const StateAxes& axes) {
+  return strata::explain(state, filters_of(axes.entries()));
 }
 
 std::string to_string(const StateAxes& axes) {

@@ -10,6 +10,12 @@
 #include "strata/filters/filter.h"
 #include "strata/state/state.h"
 
+namespace strata {
+
+struct Explanation;
+
+}  // namespace strata
+
 namespace strata::nn {
 
 // The place of the member axis in a stacked variable, or `shared`: one variable for all members.
@@ -48,6 +54,10 @@ class StateAxes {
  private:
   std::vector<Entry> entries_;
 };
+
+// Which entry decides for each variable of a state, as an ordered split by their filters (filters/explain.h). Its
+// warnings name entries that take nothing because of earlier ones or of a misspelt name.
+[[nodiscard]] Explanation explain(const State& state, const StateAxes& axes);
 
 std::string to_string(const StateAxes& axes);
 std::ostream& operator<<(std::ostream& out, const StateAxes& axes);

@@ -14,11 +14,13 @@ using strata::internal::Leaf;
 
 }  // namespace
 
-WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : root_(root) {
+WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt, const GradOptions& options) : root_(root) {
   const std::vector<Leaf> leaves = collect_leaves(root_);
   before_ = strata::internal::state_of(leaves);
   watched_ = strata::filter(before_, wrt);
-  if (watched_.empty()) throw FilterError("[value_and_grad] " + strata::internal::takes_nothing(before_, wrt));
+  const bool only_perturbations = options.perturbations && wrt == Filter(nothing);
+  if (watched_.empty() && !only_perturbations)
+    throw FilterError("[value_and_grad] " + strata::internal::takes_nothing(before_, wrt));
   for (const auto& [path, variable] : watched_) {
     if (!is_floating(variable.value().dtype())) {
       throw DTypeError("[value_and_grad] " + to_string(path) + " (" + describe(variable) +
@@ -35,6 +37,12 @@ WatchedModule::WatchedModule(strata::internal::Node root, const Filter& wrt) : r
       leaf.variable->reset(variable->value());
     }
   }
+  if (options.perturbations) perturbations_.emplace(root_, *options.perturbations, tape_);
+}
+
+Observers WatchedModule::observers() noexcept {
+  // Perturbations of a loss around this one are no business of what runs here: their tape is another.
+  return {internal::observers().collector, perturbations_ ? &*perturbations_ : nullptr};
 }
 
 WatchedModule::~WatchedModule() {
@@ -61,11 +69,18 @@ void WatchedModule::restore() {
 State WatchedModule::gradients(const Tensor& loss) {
   std::vector<Tensor> sources;
   for (const auto& [path, variable] : watched_) sources.push_back(variable.value());
+  if (perturbations_) {
+    perturbations_->check_taken();
+    for (const auto& [path, zeros] : perturbations_->entries()) sources.push_back(zeros);
+  }
   const std::vector<Tensor> values = tape_.gradient(loss, sources);
+  auto value = values.begin();
   std::vector<State::Entry> entries;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto& [path, variable] = watched_.begin()[static_cast<std::ptrdiff_t>(i)];
-    entries.push_back({path, Variable(variable.kind(), values[i], variable.metadata())});
+  for (const auto& [path, variable] : watched_) {
+    entries.push_back({path, Variable(variable.kind(), *value++, variable.metadata())});
+  }
+  if (perturbations_) {
+    for (const auto& [path, zeros] : perturbations_->entries()) entries.push_back({path, Perturbation(*value++)});
   }
   finished_ = true;
   return State(std::move(entries));

@@ -6,6 +6,7 @@
 
 #include "strata/state/internal/listing.h"
 #include "strata/state/internal/path_builder.h"
+#include "strata/state/internal/path_lookup.h"
 #include "strata/state/internal/state_access.h"
 #include "strata/tensor/error.h"
 
@@ -66,24 +67,6 @@ class Grower {
   Nested root_;
   std::vector<Open> open_;  // the nodes that lead to the last path
 };
-
-Key with_integer(const Key& key) {
-  if (key.is_integer()) return key;
-  const std::optional<Index> integer = integer_reading(key.text());
-  return integer ? Key(*integer) : key;
-}
-
-Path with_integers(const Path& path) {
-  std::vector<Key> keys;
-  for (const Key& key : path) keys.push_back(with_integer(key));
-  return Path(keys);
-}
-
-// The variable of the state that a path of nested values means, or null.
-Variable* find_read(State& state, const Path& path) {
-  Variable* exact = state.find(path);
-  return exact != nullptr ? exact : state.find(with_integers(path));
-}
 
 }  // namespace
 
@@ -265,7 +248,7 @@ Nested with_integer_keys(const Nested& values) {
     if (!place.from->is_map()) continue;
     std::map<Key, const Key*> readings;
     for (const auto& [key, member] : place.from->members()) {
-      const Key read = with_integer(key);
+      const Key read = internal::read_key(key);
       const auto [first, is_new] = readings.emplace(read, &key);
       if (!is_new) twice.push_back(shown(place.path / *first->second) + " and " + shown(place.path / key));
       Nested& copy = place.to->members()[read];
@@ -280,32 +263,45 @@ Nested with_integer_keys(const Nested& values) {
 }
 
 void replace_values(State& state, const Nested& values) {
-  std::map<Variable*, std::pair<Path, const Tensor*>> found;
-  std::vector<std::string> unknown;
-  std::vector<std::string> twice;
-  std::vector<std::string> different;
+  std::vector<Path> given;
+  std::vector<const Tensor*> tensors;
   for_each_end(values, [&](const Path& path, const Nested& node) {
     if (node.is_map()) return;
-    Variable* variable = find_read(state, path);
-    if (variable == nullptr) return unknown.push_back(shown(path));
-    const Tensor& old = variable->value();
-    if (old.shape() != node.value().shape() || old.dtype() != node.value().dtype()) {
-      different.push_back(shown(path) + " (expected " + describe(old) + ", got " + describe(node.value()) + ")");
-    }
-    const auto [first, is_new] = found.try_emplace(variable, path, &node.value());
-    if (!is_new) twice.push_back(shown(first->second.first) + " and " + shown(path));
+    given.push_back(path);
+    tensors.push_back(&node.value());
   });
-  std::string parts;
-  const auto add = [&](const char* what, const std::vector<std::string>& offenders) {
-    if (!offenders.empty()) parts += " " + std::string(what) + ": " + list_offenders(offenders) + ".";
-  };
-  add("Unknown", unknown);
-  add("Given more than once", twice);
-  add("Different", different);
+  std::vector<State::Entry>& entries = internal::StateAccess::entries_of(state);
+  std::vector<Path> known;
+  for (const State::Entry& entry : entries) known.push_back(entry.path);
+
+  const auto found = internal::find_paths(given, known);
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> sources(entries.size(), none);
+  internal::Offenders unknown;
+  internal::Offenders twice;
+  internal::Offenders different;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!found[i]) {
+      unknown.add([&] { return shown(given[i]); });
+      continue;
+    }
+    const Tensor& old = entries[found[i]->place].variable.value();
+    if (old.shape() != tensors[i]->shape() || old.dtype() != tensors[i]->dtype()) {
+      different.add(
+          [&] { return shown(given[i]) + " (expected " + describe(old) + ", got " + describe(*tensors[i]) + ")"; });
+    }
+    std::size_t& source = sources[found[i]->place];
+    if (source != none) twice.add([&] { return shown(given[source]) + " and " + shown(given[i]); });
+    source = i;
+  }
+  const std::string parts =
+      unknown.sentence("Unknown") + twice.sentence("Given more than once") + different.sentence("Different");
   if (!parts.empty()) {
     throw StateError("[replace_values] the values do not fit the state." + parts + " Nothing was changed.");
   }
-  for (const auto& [variable, given] : found) variable->reset(*given.second);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (sources[i] != none) entries[i].variable.reset(*tensors[sources[i]]);
+  }
 }
 
 }  // namespace strata

@@ -61,10 +61,16 @@ Rngs::Rngs(std::int64_t seed, Seeds named) : Rngs(named) {
 }
 
 Rngs::Rngs(Seeds named) {
-  for (const auto& [name, seed] : named) {
-    if (!streams_.try_emplace(std::string(name), name, random::key(seed)).second) {
-      throw ValueError("[Rngs] the stream " + std::string(name) + " has two seeds. Name each stream once.");
-    }
+  for (const auto& [name, seed] : named) add(name, seed);
+}
+
+Rngs::Rngs(const std::map<std::string, std::int64_t>& named) {
+  for (const auto& [name, seed] : named) add(name, seed);
+}
+
+void Rngs::add(std::string_view name, std::int64_t seed) {
+  if (!streams_.try_emplace(std::string(name), name, random::key(seed)).second) {
+    throw ValueError("[Rngs] the stream " + std::string(name) + " has two seeds. Name each stream once.");
   }
 }
 

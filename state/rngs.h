@@ -53,6 +53,9 @@ class Rngs {
   // Without a `default`: only names that are given can be drawn from.
   explicit Rngs(Seeds named);
 
+  // The same for names that are known at run time.
+  explicit Rngs(const std::map<std::string, std::int64_t>& named);
+
   // The stream of that name, or `default`. Throws StateError if there is neither.
   [[nodiscard]] RngStream& stream(std::string_view name);
 
@@ -68,6 +71,9 @@ class Rngs {
 
  private:
   friend struct internal::ContainerType<Rngs>;
+
+  void add(std::string_view name, std::int64_t seed);
+
   std::map<std::string, RngStream> streams_;
 };
 

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "strata/state/internal/listing.h"
+#include "strata/state/internal/path_comparer.h"
 #include "strata/tensor/error.h"
 
 namespace strata {
@@ -108,6 +109,13 @@ std::size_t State::num_bytes() const noexcept {
   std::size_t count = 0;
   for (const Entry& entry : entries_) count += entry.variable.value().num_bytes();
   return count;
+}
+
+bool operator==(const State& a, const State& b) {
+  internal::PathComparer compare;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const State::Entry& x, const State::Entry& y) {
+    return compare(x.path, y.path) == 0 && x.variable == y.variable;
+  });
 }
 
 std::string to_string(const State& state) {

@@ -61,7 +61,8 @@ class State {
   [[nodiscard]] Index num_elements() const noexcept;
   [[nodiscard]] std::size_t num_bytes() const noexcept;
 
-  bool operator==(const State&) const = default;
+  // Equal paths, and equal variables.
+  friend bool operator==(const State& a, const State& b);
 
  private:
   friend struct internal::StateAccess;

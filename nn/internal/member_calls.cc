@@ -133,10 +133,12 @@ struct MemberCalls::Joined {
   int axis;
 };
 
-MemberCalls::MemberCalls(Node stacked, const MemberLayout& layout, std::vector<MemberInput> inputs, Recording recording)
+MemberCalls::MemberCalls(Node owner, Node stacked, const MemberLayout& layout, std::vector<MemberInput> inputs,
+                         Recording recording)
     : stacked_(stacked),
       layout_(layout),
       recording_(recording),
+      observers_(owner, layout.size),
       leaves_(leaves_of(stacked, layout)),
       members_(static_cast<std::size_t>(layout.size)) {
   for (std::size_t i = 0; i < inputs.size(); ++i) check_input(inputs[i], i, layout.size, recording);
@@ -156,12 +158,14 @@ MemberCalls::~MemberCalls() = default;
 
 void MemberCalls::for_each(const std::function<void(Index)>& call) const {
   if (recording_ == Recording::in_place) {
+    const ObserverScope observed(observers());
     for (Index member = 0; member < layout_.size; ++member) call(member);
     return;
   }
   parallel_for(0, layout_.size, 1, [&](Index first, Index last) {
     for (Index member = first; member < last; ++member) {
       const strata::internal::RecordingScope scope;
+      const ObserverScope observed(Observers{});
       call(member);
     }
   });
@@ -182,6 +186,10 @@ std::vector<Tensor> MemberCalls::begin(Index member, Node module) {
   }
   const std::vector<Variable*> variables = variables_of(module);
   for (std::size_t i = 0; i < variables.size(); ++i) variables[i]->reset(state.given[i]);
+  if (recording_ == Recording::by_member && observers_.wants_gradients() && state.tape == nullptr) {
+    state.tape = std::make_unique<GradientTape>();
+  }
+  observers_.begin(member, module, state.tape.get());
   return {state.given.begin() + static_cast<std::ptrdiff_t>(variables.size()), state.given.end()};
 }
 
@@ -190,6 +198,7 @@ void MemberCalls::end(Index member, Node module, std::vector<Tensor> outputs) {
   state.same_graph = equal_graphs(module, stacked_);
   for (const Variable* variable : variables_of(module)) state.values.push_back(variable->value());
   state.outputs = std::move(outputs);
+  for (Tensor& handed_out : observers_.end(member)) state.outputs.push_back(std::move(handed_out));
   if (recording_ == Recording::in_place) return;
   for (const std::vector<Tensor>* made : {&state.values, &state.outputs}) {
     for (const Tensor& value : *made) {
@@ -249,6 +258,9 @@ MemberCalls::Result MemberCalls::finish(std::span<const Node> members, std::span
   for (std::size_t i = 0; i < output_axes.size(); ++i) {
     add(i, output_axes[i], &Member::outputs, "result " + std::to_string(i));
   }
+  observers_.check_alike();
+  for (const std::string& name : observers_.names()) add(parts.size(), 0, &Member::outputs, name);
+  const std::size_t num_outputs = parts.size();
   std::vector<std::size_t> written;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Target& target = all[i];
@@ -271,11 +283,13 @@ MemberCalls::Result MemberCalls::finish(std::span<const Node> members, std::span
                      list_offenders(form_offenders) + ".");
   }
   result.outputs = join(std::move(parts));
+  observers_.hand_on({result.outputs.begin() + static_cast<std::ptrdiff_t>(output_axes.size()),
+                      result.outputs.begin() + static_cast<std::ptrdiff_t>(num_outputs)});
   for (const Target& target : all) {
     if (target.source) target.leaf.variable->reset(sources_[*target.source].value);
   }
   for (std::size_t i = 0; i < written.size(); ++i) {
-    all[written[i]].leaf.variable->reset(result.outputs[output_axes.size() + i]);
+    all[written[i]].leaf.variable->reset(result.outputs[num_outputs + i]);
   }
   result.outputs.resize(output_axes.size());
   return result;
@@ -311,6 +325,15 @@ std::vector<Tensor> MemberCalls::join(std::vector<Joined> parts) {
     inputs.push_back(sources_[i].value);
     call->input_axes.push_back(sources_[i].axis);
     for (std::size_t m = 0; m < members_.size(); ++m) call->members[m].watched.push_back(members_[m].given[i]);
+  }
+  for (Tensor& zeros : observers_.zeros_of_all()) {
+    inputs.push_back(std::move(zeros));
+    call->input_axes.emplace_back(0);
+  }
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    for (Tensor& zeros : observers_.zeros_of(static_cast<Index>(m))) {
+      call->members[m].watched.push_back(std::move(zeros));
+    }
   }
   for (std::size_t m = 0; m < members_.size(); ++m) call->members[m].tape = std::move(members_[m].tape);
   tracked = differentiable(std::move(tracked), inputs,

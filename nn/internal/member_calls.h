@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "strata/nn/internal/member_layout.h"
+#include "strata/nn/internal/member_observers.h"
 #include "strata/tensor/gradient.h"
 
 namespace strata::nn::internal {
@@ -38,10 +39,10 @@ class MemberCalls {
     std::optional<MemberLayout> changed;  // if the calls changed more than values of variables
   };
 
-  // Throws ShapeError that names the variables or inputs that lack members. `inputs` are numbered from `first_input`
-  // in messages.
-  MemberCalls(strata::internal::Node stacked, const MemberLayout& layout, std::vector<MemberInput> inputs,
-              Recording recording);
+  // `owner` is the object that holds the stacked module. Throws ShapeError that names the variables or inputs that lack
+  // members.
+  MemberCalls(strata::internal::Node owner, strata::internal::Node stacked, const MemberLayout& layout,
+              std::vector<MemberInput> inputs, Recording recording);
   ~MemberCalls();
   MemberCalls(const MemberCalls&) = delete;
   MemberCalls& operator=(const MemberCalls&) = delete;
@@ -76,6 +77,7 @@ class MemberCalls {
   strata::internal::Node stacked_;
   const MemberLayout& layout_;
   Recording recording_;
+  MemberObservers observers_;
   std::vector<strata::internal::Leaf> leaves_;  // of the stacked module
   std::vector<Source> sources_;                 // the variables, then the inputs
   std::vector<Member> members_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "strata/nn/internal/observers.h"
 #include "strata/recurrent/internal/recompute.h"
 #include "strata/recurrent/internal/scan_start.h"
 #include "strata/state/internal/clone.h"
@@ -60,11 +61,12 @@ void reset_rows(const Tensor& flags, const Carry& reset, Carry& carry) {
 }
 
 // One step over padding, for the outputs there. Rows where it meets invalid numbers go a way of their own, so that
-// these reach a gradient only if the loss looks at such a row.
+// these reach a gradient only if the loss looks at such a row. What the cell hands out there is nobody's.
 template <Cell C>
 Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carry, const Tensor& x,
                                           const SequenceOf<C>& sequence, const Shape& batch) {
   using Carry = typename C::Carry;
+  const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
   const auto run = [&](const Carry& from, const Tensor& input) {
     auto&& cell_aside = aside(cell);
     return recurrent::step(cell_aside, from, input, sequence);
@@ -186,7 +188,10 @@ void run_recomputed(C& cell, std::span<const Tensor> x, L& lines, std::vector<Te
 template <class C, class L, class Run>
 void run_in_parts(C& cell, const std::optional<Index>& checkpoint_every, std::span<const Tensor> x, L& lines,
                   std::vector<Tensor>& outputs, const Run& run) {
-  if (!checkpoint_every) return run(cell, 0, x, lines, outputs);
+  const nn::internal::Observers& observers = nn::internal::observers();
+  const bool is_observed = observers.collector != nullptr || observers.perturbations != nullptr;
+  // What a cell hands out is kept anyway, with its history.
+  if (!checkpoint_every || is_observed) return run(cell, 0, x, lines, outputs);
   const auto time = static_cast<Index>(x.size());
   const Index every = steps_between_checkpoints(*checkpoint_every, time);
   for (Index first = 0; first < time; first += every) {
@@ -222,6 +227,7 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
                   [plan](C& now, Index first, std::span<const Tensor> x_steps, Lines<C>& from,
                          std::vector<Tensor>& to) { run_steps(now, plan, first, x_steps, from, to); });
   if (outputs.empty()) {
+    const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
     auto&& cell_aside = aside(cell);
     outputs.push_back(cell_aside(std::as_const(lines.main), zeros(axes.step, x.dtype())).y);
   }

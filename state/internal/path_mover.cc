@@ -11,7 +11,8 @@ Path PathMover::operator()(const Path& path) {
   }
   for (; known < steps_.size(); ++known) {
     const Path& parent = known == 0 ? root_ : steps_[known - 1].to;
-    steps_[known].to = builder_.append(parent, steps_[known].from->key);
+    const Key& key = steps_[known].from->key;
+    steps_[known].to = builder_.append(parent, change_ == nullptr ? key : change_(key));
   }
   return steps_.empty() ? root_ : steps_.back().to;
 }

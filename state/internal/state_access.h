@@ -16,6 +16,9 @@ struct StateAccess {
     return state;
   }
   static std::vector<State::Entry> entries(State state) { return std::move(state.entries_); }
+
+  // For their variables: the paths stay.
+  static std::vector<State::Entry>& entries_of(State& state) { return state.entries_; }
 };
 
 }  // namespace strata::internal

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden_runners/nnx_cases.h"
 #include "strata/nn/batch_norm.h"
+#include "strata/nn/capture.h"
 #include "strata/nn/ensemble.h"
 #include "strata/nn/linear.h"
 #include "strata/nn/mode.h"
 #include "strata/nn/repeat.h"
 #include "strata/nn/sequential.h"
+#include "strata/optim/ema.h"
 #include "strata/tensor/activation.h"
 #include "strata/tensor/arithmetic.h"
+#include "strata/tensor/manipulate.h"
 #include "strata/tensor/reduce.h"
 #include "support/json.h"
 #include "support/safetensors.h"
@@ -18,10 +21,24 @@ namespace {
 using support::GoldenRun;
 using support::Json;
 using support::require_close;
-using support::Skip;
 using support::within;
 using Arrays = std::map<std::string, Tensor>;
 using Net = nn::Sequential<nn::Linear, nn::BatchNorm, decltype(&relu), nn::Linear>;
+
+struct Perturbed {
+  Tensor operator()(const Tensor& input) {
+    Tensor x = nn::perturb(*this, "after_a", tanh(a(input)));
+    for (int i = 0; i < 2; ++i) {
+      x = nn::perturb(*this, "after_b", tanh(b(x)));
+      nn::sow(*this, "values", x);
+    }
+    nn::sow(*this, "total", sum(x), [](const Tensor& so_far, const Tensor& next) { return so_far + next; });
+    return mean(x * x);
+  }
+
+  nn::Linear a, b;
+  STRATA_FIELDS(a, b)
+};
 
 class ExtrasTest {
  public:
@@ -33,8 +50,8 @@ class ExtrasTest {
     run.run("extras/ensemble/grad", [&] { check_gradients(); });
     run.run("extras/ensemble/eval_shared_stats", [&] { check_shared_statistics(); });
     run.run("extras/scan", [&] { check_repeat(); });
-    run.run("extras/capture", [] { throw Skip("captured values"); });
-    run.run("extras/ema", [] { throw Skip("averages of models"); });
+    run.run("extras/capture", [&] { check_capture(); });
+    run.run("extras/ema", [&] { check_average(); });
   }
 
  private:
@@ -115,6 +132,32 @@ class ExtrasTest {
     compare(run_layers(layers), "scan/out");
     const auto loss = [&](nn::Repeat<nn::Linear>& m) { return sum(run_layers(m) * array("scan/ct")); };
     compare(nn::grad(loss, of_type<Param>)(layers), "scan/grad/");
+  }
+
+  void check_capture() {
+    Rngs rngs(0);
+    Perturbed net{nn::Linear{size("in"), size("hidden"), rngs}, nn::Linear{size("hidden"), size("hidden"), rngs}};
+    nn::update(net, initial("capture/init/"));
+    const auto run_net = [&](Perturbed& m) { return m(array("capture/x")); };
+    const auto [out, captured] = nn::capture(net, run_net);
+    compare(out, "capture/out");
+    compare(filter(captured, of_type<Intermediate> && !of_type<Perturbation>), "capture/");
+    const State grads = nn::grad(run_net, nothing, {.perturbations = everything})(net);
+    support::require(grads.size() == 2, "there are two perturbations");
+    compare(grads, "capture/perturbation_grad/");
+  }
+
+  void check_average() {
+    std::map<std::string, Param> model{{"w", Param(array("ema/start"))}};
+    optim::EMA ema(model, 0.9, of_type<Param>);
+    const Tensor& values = array("ema/new");
+    std::vector<Tensor> averages;
+    for (Index i = 0; i < values.shape()[0]; ++i) {
+      model.at("w").set_value(values[i]);
+      ema.update(model);
+      averages.push_back(ema.state().at({"w"}));
+    }
+    compare(stack(averages, 0), "ema/after");
   }
 
   const Json& file_;

@@ -47,8 +47,21 @@ Filter parse_predicate(const Json& filter) {
   static_assert(!FilterLike<int> && !FilterLike<double> && !FilterLike<bool>);
   static_assert(!FilterLike<std::string> && !FilterLike<std::vector<std::byte>>);
   static_assert(!FilterLike<std::map<std::string, Filter>> && !FilterLike<std::set<std::string>>);
-  const std::map<std::string, const char*> texts{
-      {"int", "7"}, {"zero", "0"}, {"float", "1.5"}, {"bytes", "b'x'"}, {"mapping", "{'a': Param}"}, {"set", "{'a'}"}};
+  const std::map<std::string, const char*> texts{{"int", "7"},
+                                                 {"zero", "0"},
+                                                 {"one", "1"},
+                                                 {"negative", "-1"},
+                                                 {"float", "1.5"},
+                                                 {"complex", "1j"},
+                                                 {"nan", "nan"},
+                                                 {"bytes", "b'x'"},
+                                                 {"mapping", "{'a': Param}"},
+                                                 {"set", "{'a'}"},
+                                                 {"bool", "np.True_"},
+                                                 {"np_bool", "np.True_"},
+                                                 {"numpy_bool", "np.True_"},
+                                                 {"array", "array(1)"},
+                                                 {"object", "<object object>"}};
   const auto text = texts.find(kind);
   if (text == texts.end()) throw support::Skip("invalid filter " + kind);
   try {
@@ -57,6 +70,10 @@ Filter parse_predicate(const Json& filter) {
     throw InvalidFilter();
   }
   throw support::Mismatch(std::string("was read as a filter: ") + text->second);
+}
+
+bool is_empty(const DynamicChild& child) {
+  return std::visit([](const auto& pointer) { return pointer == nullptr; }, child);
 }
 
 Filter parse_path_contains(const Json& filter) {
@@ -152,9 +169,10 @@ std::shared_ptr<DynamicModule> build_module(const State& state) {
       const Key& key = path[depth];
       if (key.is_integer()) {
         auto& items = std::get<std::shared_ptr<DynamicList>>(parent)->items;
-        if (key.integer() > static_cast<Index>(items.size())) throw support::Skip("list with gaps");
-        if (key.integer() == static_cast<Index>(items.size())) items.push_back(made);
-        parent = items[static_cast<std::size_t>(key.integer())];
+        const auto place = static_cast<std::size_t>(key.integer());
+        if (place >= items.size()) items.resize(place + 1);  // a gap is a place that holds nothing
+        if (is_empty(items[place])) items[place] = made;
+        parent = items[place];
       } else {
         parent = std::get<std::shared_ptr<DynamicModule>>(parent)->members.emplace(key.text(), made).first->second;
       }

@@ -49,21 +49,9 @@ class Streams {
 
  private:
   static Rngs make(const Json& entry) {
-    const std::int64_t seed = entry.at("seed");
-    const auto named = entry.at("streams").get<std::map<std::string, std::int64_t>>();
-    const std::vector<std::pair<std::string_view, std::int64_t>> list(named.begin(), named.end());
-    switch (list.size()) {
-      case 0:
-        return Rngs(seed);
-      case 1:
-        return Rngs(seed, {list[0]});
-      case 2:
-        return Rngs(seed, {list[0], list[1]});
-      case 3:
-        return Rngs(seed, {list[0], list[1], list[2]});
-      default:
-        throw Skip("more than three named streams");
-    }
+    auto named = entry.at("streams").get<std::map<std::string, std::int64_t>>();
+    named.emplace("default", entry.at("seed").get<std::int64_t>());
+    return Rngs(named);
   }
 
   std::map<std::string, Rngs> streams_;

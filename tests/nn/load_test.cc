@@ -10,6 +10,7 @@
 #include "strata/nn/split.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
+#include "support/deep_state.h"
 
 namespace strata::nn {
 namespace {
@@ -112,6 +113,25 @@ TEST(Load, TwoEntriesForOneVariableAreAnError) {
   const State twice{entry({"blocks", 0, "bias"}, {3}), entry({"blocks", "0", "bias"}, {3})};
   EXPECT_THAT([&] { load(module, twice, {.allow_missing = true}); },
               ThrowsMessage<StateError>(HasSubstr("blocks/0/bias and blocks/'0'/bias (both for blocks/0/bias)")));
+}
+
+struct Link {
+  std::unique_ptr<Link> b;
+  Param a{scalar(0.0)};
+  STRATA_FIELDS(b, a)
+};
+
+TEST(Load, OfADeepChain) {
+  constexpr int depth = 100000;
+  Link first;
+  Link* last = &first;
+  for (int i = 1; i < depth; ++i) last = (last->b = std::make_unique<Link>()).get();
+  const LoadReport report = load(first, support::chain(depth, 2));
+  EXPECT_EQ(report.loaded.size(), static_cast<std::size_t>(depth));
+  EXPECT_TRUE(report.renamed.empty());
+  EXPECT_EQ(last->a.value().item<double>(), 2);
+  EXPECT_THAT([&] { load(first, State()); }, ThrowsMessage<StateError>(HasSubstr("Missing: a, b/a, ")));
+  for (auto next = std::move(first.b); next;) next = std::exchange(next->b, nullptr);
 }
 
 TEST(RenamePrefix, LeavesOtherPathsToOtherRules) {

@@ -79,5 +79,40 @@ TEST(ForkStreams, OfNoStreamIsAnError) {
   EXPECT_THAT([&] { fork_streams(module, with_tag("x")); }, ThrowsMessage<StateError>(HasSubstr("tag('x')")));
 }
 
+// nnx.Rngs(params=0, dropout=3), a draw from each, then split({'dropout': 2, ...: None}), Flax 0.12.8. There the count of
+// `params` starts again, so that draws come twice; here it goes on.
+TEST(SplitStreams, GivesEachCopyItsOwnStreamsOfTheFilter) {
+  Rngs rngs({{"params", 0}, {"dropout", 3}});
+  static_cast<void>(rngs.draw("params"));
+  static_cast<void>(rngs.draw("dropout"));
+  std::vector<Rngs> parts = split_streams(rngs, 2, with_tag("dropout"));
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(key_of(parts[0].stream("dropout")), (std::vector<std::uint32_t>{1727807664, 1616631547}));
+  EXPECT_EQ(key_of(parts[1].stream("dropout")), (std::vector<std::uint32_t>{1749293149, 3807081006}));
+  EXPECT_EQ(parts[1].stream("dropout").count.value().item<std::uint32_t>(), 0U);
+  EXPECT_EQ(rngs.stream("dropout").count.value().item<std::uint32_t>(), 2U);
+  EXPECT_EQ(key_of(parts[1].stream("params")), (std::vector<std::uint32_t>{0, 0}));
+  EXPECT_EQ(parts[1].stream("params").count.value().item<std::uint32_t>(), 1U);
+}
+
+TEST(SplitStreams, CopiesAModule) {
+  Net module = net();
+  const std::vector<Net> copies = split_streams(module, 3, with_tag("dropout"));
+  ASSERT_EQ(copies.size(), 3U);
+  EXPECT_NE(key_of(*copies[0].dropouts[0].rngs), key_of(*copies[1].dropouts[0].rngs));
+  EXPECT_NE(key_of(*copies[0].dropouts[0].rngs), key_of(*copies[0].dropouts[1].rngs));
+  EXPECT_EQ(state(copies[0], of_type<RngState> && path_contains("rngs") && !with_tag("dropout")),
+            state(module, of_type<RngState> && path_contains("rngs") && !with_tag("dropout")));
+}
+
+TEST(SplitStreams, RefusesWhatTakesNothing) {
+  Net module = net();
+  const State before = state(module);
+  EXPECT_THAT([&] { (void)split_streams(module, 2, with_tag("droput")); },
+              ThrowsMessage<StateError>(HasSubstr("takes no random stream")));
+  EXPECT_THROW((void)split_streams(module, -1), ValueError);
+  EXPECT_EQ(state(module), before);
+}
+
 }  // namespace
 }  // namespace strata::nn

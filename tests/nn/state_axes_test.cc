@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "strata/filters/explain.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 
@@ -50,6 +51,13 @@ TEST(StateAxes, VariablesThatNoFilterTakesAreNamed) {
   const StateAxes axes{{of_type<Param>, 0}};
   EXPECT_THAT([&] { (void)axes.axes_of(some_state); },
               ThrowsMessage<StateError>(HasSubstr("b (BatchStat float32[2]), c (Cache float32[2])")));
+}
+
+TEST(StateAxes, AreExplained) {
+  const StateAxes axes{{everything, 0}, {of_type<BatchStat>, shared}, {rest, 1}};
+  const Explanation explanation = explain(some_state, axes);
+  EXPECT_EQ(explanation.groups[1].emptiness, Explanation::Emptiness::emptied);
+  EXPECT_FALSE(explanation.warnings().empty());
 }
 
 }  // namespace

@@ -10,6 +10,12 @@
 #include <vector>
 
 #include "recurrent/scan_problem.h"
+#include "strata/nn/capture.h"
+#include "strata/nn/value_and_grad.h"
+#include "strata/recurrent/gru_cell.h"
+#include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/simple_cell.h"
+#include "strata/tensor/compare.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/index.h"
 #include "strata/tensor/thread_pool.h"
@@ -323,6 +329,49 @@ TEST(Scan, HasTheSameBitsForAnyNumberOfThreads) {
     }
   });
   set_num_threads(before);
+}
+
+// ---------------------------------------------------------------- values from the middle
+
+struct SowingCell {
+  using Carry = RunningSum::Carry;
+  static constexpr int num_feature_axes = 1;
+
+  Step<Carry> operator()(const Carry& carry, const Tensor& x) {
+    const Tensor sum = nn::perturb(*this, "perturbed", carry.sum + x);
+    nn::sow(*this, "sum", sum);
+    ++calls;
+    return {{sum}, sum};
+  }
+  Carry initial_carry(const Shape& input) const { return {zeros(input)}; }
+
+  int calls = 0;
+  STRATA_FIELDS(calls)
+};
+
+TEST(RNN, ACellOfOnesOwnHandsOutAValueForEachStep) {
+  RNN<SowingCell> layer(SowingCell{});
+  const auto run = [](RNN<SowingCell>& m) { return m(tensor({1.0f, 2.0f, 4.0f}, {3, 1})); };
+  const State values = nn::capture(layer, run, {.filter = path_contains("sum")}).state;
+  ASSERT_EQ(values.size(), 3);
+  EXPECT_EQ(elements(values.at({"cell", "sum", 2})), Doubles{7});
+}
+
+TEST(RNN, StepsOverPaddingHandOutNothing) {
+  RNN<SowingCell> layer(SowingCell{});
+  const auto run = [](RNN<SowingCell>& m) {
+    return m(tensor({1.0f, 2.0f, 4.0f}, {1, 3, 1}), {.seq_lengths = tensor({2})});
+  };
+  const State values = nn::capture(layer, run, {.filter = path_contains("sum")}).state;
+  ASSERT_EQ(values.size(), 3);
+  EXPECT_EQ(elements(values.at({"cell", "sum", 1})), Doubles{3});
+}
+
+TEST(RNN, GradientsOfWhatACellPerturbsAreSummedOverSteps) {
+  RNN<SowingCell> layer(SowingCell{});
+  const auto loss = [](RNN<SowingCell>& m) { return sum(m(tensor({1.0f, 2.0f, 4.0f}, {3, 1}))); };
+  const State grads = nn::grad(loss, nothing, {.perturbations = everything})(layer);
+  EXPECT_EQ(elements(grads.at({"cell", "perturbed"})), Doubles{3 + 2 + 1});
 }
 
 }  // namespace

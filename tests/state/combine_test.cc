@@ -10,27 +10,18 @@
 #include "strata/state/subtree.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
+#include "support/deep_state.h"
 
 namespace strata {
 namespace {
 
+using support::chain;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::ThrowsMessage;
 
 Param param(double value) { return Param(scalar(value)); }
-
-// A variable at every level of a chain of keys. Two chains share no keys.
-State chain(int depth, double value) {
-  std::vector<State::Entry> entries;
-  Path above;
-  for (int i = 0; i < depth; ++i) {
-    entries.push_back({above / Key("a"), param(value)});
-    above = above / Key("b");
-  }
-  return State(std::move(entries));
-}
 
 TEST(Merge, TakesAllEntriesInTheOrderOfPaths) {
   const std::array<State, 3> states{State{{{"b"}, param(1)}}, State(), State{{{"a"}, param(2)}}};

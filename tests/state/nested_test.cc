@@ -6,6 +6,7 @@
 
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
+#include "support/deep_state.h"
 
 namespace strata {
 namespace {
@@ -148,6 +149,27 @@ TEST(ReplaceValues, ListsEverythingThatDoesNotFitAndChangesNothing) {
       ThrowsMessage<StateError>(AllOf(HasSubstr("Unknown: '5'"), HasSubstr("0 and '0'"), HasSubstr("b (expected"),
                                       HasSubstr("c (expected float64[], got float32[])"))));
   EXPECT_EQ(state, before);
+}
+
+TEST(ReplaceValues, OfDeepChainsThatShareNoKeys) {
+  constexpr int depth = 100000;
+  State state = support::chain(depth, 1);
+  replace_values(state, to_nested(support::chain(depth, 2)));
+  EXPECT_EQ(state, support::chain(depth, 2));
+}
+
+TEST(ReplaceValues, OfDeepChainsOfTextsThatStandForIntegers) {
+  constexpr int depth = 100000;
+  State state = support::chain(depth, 1, 7);
+  replace_values(state, to_nested(support::chain(depth, 2, "7")));
+  EXPECT_EQ(state, support::chain(depth, 2, 7));
+}
+
+TEST(ReplaceValues, NamesTheFirstOfManyUnknownPaths) {
+  constexpr int depth = 100000;
+  State state;
+  EXPECT_THAT([&] { replace_values(state, to_nested(support::chain(depth, 2))); },
+              ThrowsMessage<StateError>(HasSubstr("Unknown: a, b/a, b/b/a, ")));
 }
 
 }  // namespace

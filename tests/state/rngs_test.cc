@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 #include "strata/state/internal/clone.h"
 #include "strata/state/internal/leaves.h"
 #include "strata/tensor/error.h"
@@ -124,6 +128,13 @@ TEST(Rngs, CloneDrawsTheSameKeysWithoutTouchingTheOriginal) {
   Rngs copy = internal::clone(rngs);
   EXPECT_EQ(copy.draw("default"), (RandomKey{1797259609, 2579123966}));
   EXPECT_EQ(rngs.stream("default").count.value().item<std::uint32_t>(), 0u);
+}
+
+TEST(Rngs, NamesMayBeKnownAtRunTimeOnly) {
+  const std::map<std::string, std::int64_t> seeds{{"a", 1}, {"b", 2}, {"c", 3}, {"default", 4}};
+  Rngs rngs(seeds);
+  EXPECT_EQ(rngs.draw("c"), Rngs({{"c", 3}}).draw("c"));
+  EXPECT_EQ(rngs.draw("other"), Rngs(4).draw("other"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
+#include "support/deep_state.h"
 
 namespace strata {
 namespace {
@@ -153,6 +154,15 @@ RC_GTEST_PROP(StateProperty, OrderDoesNotDependOnInsertion, ()) {
   }
   std::reverse(entries.begin(), entries.end());
   RC_ASSERT(one_by_one == State(std::move(entries)));
+}
+
+TEST(State, ComparesDeepChainsThatShareNoKeys) {
+  constexpr int depth = 100000;
+  const State state = support::chain(depth, 1);
+  EXPECT_EQ(state, support::chain(depth, 1));
+  EXPECT_NE(state, support::chain(depth, 2));
+  EXPECT_NE(state, support::chain(depth, 1, "c"));
+  EXPECT_NE(state, support::chain(depth - 1, 1));
 }
 
 }  // namespace
