@@ -16,8 +16,9 @@ Tensor Tensor::astype(DType dtype) const {
     });
   });
   if (!is_floating(dtype) || !is_floating(this->dtype())) return result;
-  return differentiable(std::move(result), {*this},
-                        [original = this->dtype()](const Tensor& dy) { return std::vector<Cotangent>{dy.astype(original)}; });
+  return differentiable(std::move(result), {*this}, [original = this->dtype()](const Tensor& dy) {
+    return std::vector<Cotangent>{dy.astype(original)};
+  });
 }
 
 }  // namespace strata

@@ -74,8 +74,10 @@ Shape infer_size(const Tensor& x, std::span<const Index> sizes) {
 
 Tensor internal::TensorAccess::alias(const Tensor& t, Index first, const Shape& shape) {
   const TensorBody& body = t.body();
-  std::byte* const data = body.data + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_in_bytes(body.dtype));
-  return Tensor(std::make_shared<TensorBody>(shape, body.dtype, data, body.read_only, body.owner ? body.owner : t.body_));
+  std::byte* const data =
+      body.data + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_in_bytes(body.dtype));
+  return Tensor(
+      std::make_shared<TensorBody>(shape, body.dtype, data, body.read_only, body.owner ? body.owner : t.body_));
 }
 
 Tensor::Tensor(DType dtype, Shape shape, const void* elements, std::size_t count) {
@@ -223,8 +225,9 @@ Tensor Tensor::reshape(const Shape& shape) const {
   if (shape.num_elements() != size()) {
     throw_reshape(*this, shape.sizes(), "the number of elements differs");
   }
-  return differentiable(TensorAccess::alias(*this, 0, shape), {*this},
-                        [original = this->shape()](const Tensor& dy) { return std::vector<Cotangent>{dy.reshape(original)}; });
+  return differentiable(TensorAccess::alias(*this, 0, shape), {*this}, [original = this->shape()](const Tensor& dy) {
+    return std::vector<Cotangent>{dy.reshape(original)};
+  });
 }
 
 bool Tensor::shares_elements_with(const Tensor& other) const noexcept {
