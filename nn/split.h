@@ -57,7 +57,8 @@ template <class M>
 template <class M, std::convertible_to<Filter>... F>
 [[nodiscard]] auto split(const M& module, const F&... filters) {
   if constexpr (sizeof...(F) == 0) {
-    return std::tuple<GraphDef<M>, State>(GraphDef<M>(module), state(module));
+    State whole = state(module);
+    return std::tuple<GraphDef<M>, State>(strata::internal::graph_of_walked(module), std::move(whole));
   } else {
     std::array<State, sizeof...(F)> groups = internal::groups_of(module, Leftover::error, filters...);
     return std::tuple_cat(std::tuple<GraphDef<M>>(strata::internal::graph_of_walked(module)), std::move(groups));

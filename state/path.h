@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "strata/tensor/shape.h"
 
@@ -20,6 +21,7 @@ namespace strata {
 namespace internal {
 
 [[noreturn]] void throw_no_index();
+const std::string& no_text() noexcept;
 
 // Throws ValueError if the position does not fit 64 bits with a sign.
 template <std::integral T>
@@ -37,26 +39,23 @@ Index to_index(T position) {
 class Key {
  public:
   template <std::integral T>
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Key(T position)
-      : integer_(internal::to_index(position)), is_integer_(true) {}
-  Key(std::string text) : text_(std::move(text)) {}
-  Key(std::string_view text) : text_(text) {}
-  Key(const char* text) : text_(text) {}
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Key(T position) : value_(internal::to_index(position)) {}
+  Key(std::string text) : value_(std::move(text)) {}
+  Key(std::string_view text) : value_(std::in_place_type<std::string>, text) {}
+  Key(const char* text) : value_(std::in_place_type<std::string>, text) {}
 
-  [[nodiscard]] bool is_integer() const noexcept { return is_integer_; }
-  [[nodiscard]] Index integer() const noexcept { return integer_; }         // of an integer key
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }  // of a text key
+  [[nodiscard]] bool is_integer() const noexcept { return value_.index() == 0; }
 
-  [[nodiscard]] std::strong_ordering operator<=>(const Key& other) const noexcept {
-    if (is_integer_ != other.is_integer_) return other.is_integer_ <=> is_integer_;
-    return is_integer_ ? integer_ <=> other.integer_ : text_ <=> other.text_;
+  // The position; 0 for a text key. The text; empty for an integer key.
+  [[nodiscard]] Index integer() const noexcept { return is_integer() ? *std::get_if<Index>(&value_) : 0; }
+  [[nodiscard]] const std::string& text() const noexcept {
+    return is_integer() ? internal::no_text() : *std::get_if<std::string>(&value_);
   }
-  bool operator==(const Key&) const = default;
+
+  std::strong_ordering operator<=>(const Key&) const = default;
 
  private:
-  std::string text_;
-  Index integer_ = 0;
-  bool is_integer_ = false;
+  std::variant<Index, std::string> value_;
 };
 
 // The key as it stands in a path: integers as digits, texts as they are; a text that would be misread (empty, made like
@@ -93,7 +92,7 @@ class PathBuilder;
 
 // The keys from the root of a module to a variable. Ordered key by key, a path before its continuations.
 //
-// Paths that continue the same one share its keys: a path takes the memory of its last key (72 bytes), a copy that of a
+// Paths that continue the same one share its keys: a path takes the memory of its last key (64 bytes), a copy that of a
 // pointer. Reading a key takes O(log depth), comparing with a path that shares keys as many steps as they do not share.
 class Path {
  public:

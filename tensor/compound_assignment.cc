@@ -10,12 +10,6 @@ namespace {
 
 using internal::Binary;
 
-// Writing to shared elements would copy them first: then a new tensor costs less.
-bool owns_elements(const Tensor& x) {
-  const auto& buffer = internal::TensorAccess::buffer(x);
-  return !buffer || (buffer.use_count() == 1 && !buffer->read_only);
-}
-
 // Whether b broadcasts to the shape of a.
 bool keeps_shape(const Tensor& a, const Tensor& b) {
   if (b.rank() > a.rank()) return false;
@@ -29,7 +23,8 @@ bool keeps_shape(const Tensor&, const Scalar&) { return true; }
 template <class B>
 bool assign_in_place(Binary operation, Tensor& a, const B& b) {
   const DType dtype = a.dtype();
-  if (!owns_elements(a) || a.is_tracked() || internal::is_tracked(b)) return false;
+  // Writing to shared elements would copy them first: then a new tensor costs less.
+  if (!internal::TensorAccess::owns_elements(a) || a.is_tracked() || internal::is_tracked(b)) return false;
   if (internal::common_dtype(a, b) != dtype || is_two_byte_float(dtype)) return false;
   if (!is_floating(dtype) || !keeps_shape(a, b)) return false;
   const auto compute = [&](const B& same_type) {

@@ -32,7 +32,10 @@ struct Closing {
 
 }  // namespace
 
-bool Tensor::is_tracked() const noexcept { return tape_.tape && tape_.tape->recording(); }
+bool Tensor::is_tracked() const noexcept {
+  const std::shared_ptr<internal::Tape>& tape = body().tape.tape;
+  return tape && tape->recording();
+}
 
 Tensor stop_gradient(const Tensor& x) { return TensorAccess::alias(x, 0, x.shape()); }
 
@@ -50,7 +53,7 @@ Tensor GradientTape::watch(const Tensor& x) {
         "[GradientTape::watch] the tensor is tracked already. Derivatives of derivatives are not supported.");
   }
   Tensor watched = stop_gradient(x);
-  TensorAccess::tape(watched) = {tape_, tape_->add_slot(x)};
+  TensorAccess::set_tape(watched, {tape_, tape_->add_slot(x)});
   return watched;
 }
 

@@ -31,12 +31,6 @@ Index normalize_index(Index index, Index size, const char* operation) {
                    ". Ask for a smaller shape.");
 }
 
-std::shared_ptr<internal::Buffer> allocate(DType dtype, const Shape& shape, std::size_t bytes) try {
-  return std::make_shared<internal::Buffer>(bytes);
-} catch (const std::bad_alloc&) {
-  throw_too_large(dtype, shape, std::to_string(bytes) + " bytes, which the system does not have");
-}
-
 // A view of consecutive leading entries, whose gradient is zero outside of them.
 Tensor leading_entries(const Tensor& t, Index first, const Shape& shape) {
   return differentiable(
@@ -79,35 +73,33 @@ Shape infer_size(const Tensor& x, std::span<const Index> sizes) {
 }  // namespace
 
 Tensor internal::TensorAccess::alias(const Tensor& t, Index first, const Shape& shape) {
-  Tensor result;
-  result.buffer_ = t.buffer_;
-  result.offset_ = t.offset_ + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_in_bytes(t.dtype_));
-  result.shape_ = shape;
-  result.dtype_ = t.dtype_;
-  return result;
+  const TensorBody& body = t.body();
+  std::byte* const data =
+      body.data + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_in_bytes(body.dtype));
+  return Tensor(
+      std::make_shared<TensorBody>(shape, body.dtype, data, body.read_only, body.owner ? body.owner : t.body_));
 }
-
-Tensor::Tensor() : shape_{0} {}
 
 Tensor::Tensor(DType dtype, Shape shape, const void* elements, std::size_t count) {
   if (static_cast<Index>(count) != shape.num_elements()) {
     throw ShapeError("[Tensor] " + std::to_string(count) + " elements do not fill the shape " + to_string(shape) + ".");
   }
   *this = uninitialized(shape, dtype);
-  if (count != 0) std::memcpy(buffer_->data, elements, num_bytes());
+  if (count != 0) std::memcpy(body_->data, elements, num_bytes());
 }
 
 Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
-  if (shape.num_elements() > std::numeric_limits<Index>::max() / size_in_bytes(dtype)) {
+  const Index elements = shape.num_elements();
+  const Index width = size_in_bytes(dtype);
+  if (elements > std::numeric_limits<Index>::max() / width) {
     throw_too_large(dtype, shape, "more bytes than fit 64 bits");
   }
-  Tensor result;
-  result.shape_ = shape;
-  result.dtype_ = dtype;
-  if (const std::size_t bytes = result.num_bytes(); bytes != 0) {
-    result.buffer_ = allocate(dtype, shape, bytes);
+  const auto bytes = static_cast<std::size_t>(elements * width);
+  try {
+    return Tensor(std::make_shared<internal::TensorBody>(shape, dtype, bytes));
+  } catch (const std::bad_alloc&) {
+    throw_too_large(dtype, shape, std::to_string(bytes) + " bytes, which the system does not have");
   }
-  return result;
 }
 
 Tensor Tensor::view_bytes(DType dtype, Shape shape, const void* elements, std::size_t count,
@@ -116,22 +108,19 @@ Tensor Tensor::view_bytes(DType dtype, Shape shape, const void* elements, std::s
     throw ShapeError("[Tensor::view] " + std::to_string(count) + " elements do not fill the shape " + to_string(shape) +
                      ".");
   }
-  Tensor result;
-  result.shape_ = std::move(shape);
-  result.dtype_ = dtype;
-  if (count != 0) {
-    result.buffer_ = std::make_shared<internal::Buffer>(static_cast<const std::byte*>(elements), std::move(owner));
-  }
-  return result;
+  auto* const data = const_cast<std::byte*>(static_cast<const std::byte*>(elements));
+  return Tensor(std::make_shared<internal::TensorBody>(shape, dtype, data, true, std::move(owner)));
 }
 
 std::size_t Tensor::num_bytes() const noexcept {
-  return static_cast<std::size_t>(size()) * static_cast<std::size_t>(size_in_bytes(dtype_));
+  return static_cast<std::size_t>(size()) * static_cast<std::size_t>(size_in_bytes(dtype()));
 }
 
-std::span<const std::byte> Tensor::bytes() const& {
-  if (!buffer_) return {};
-  return {buffer_->data + offset_, num_bytes()};
+std::span<const std::byte> Tensor::bytes() const& { return {body().data, num_bytes()}; }
+
+bool Tensor::owns_elements() const noexcept {
+  if (!body_) return true;
+  return body_.use_count() == 1 && !body_->read_only && (!body_->owner || body_->owner.use_count() == 1);
 }
 
 std::span<std::byte> Tensor::mutable_bytes() & {
@@ -140,22 +129,22 @@ std::span<std::byte> Tensor::mutable_bytes() & {
         "[Tensor] a tracked tensor cannot be written to: its gradient would be wrong. Write to a copy "
         "made by stop_gradient.");
   }
-  if (!buffer_) return {};
-  if (buffer_.use_count() > 1 || buffer_->read_only) {
-    auto copy = allocate(dtype_, shape_, num_bytes());
-    std::memcpy(copy->data, buffer_->data + offset_, num_bytes());
-    buffer_ = std::move(copy);
-    offset_ = 0;
-  } else {
+  const std::size_t count = num_bytes();
+  if (count == 0) return {};
+  if (owns_elements()) {
     // Another thread may just have let go of the elements: what it did with them comes before our writes.
     std::atomic_thread_fence(std::memory_order_acquire);
+  } else {
+    Tensor copy = uninitialized(shape(), dtype());
+    std::memcpy(copy.body_->data, body_->data, count);
+    *this = std::move(copy);
   }
-  return {buffer_->data + offset_, num_bytes()};
+  return {body_->data, count};
 }
 
 const void* Tensor::typed(DType dtype) const {
-  if (dtype != dtype_) {
-    throw DTypeError("[Tensor::data] the elements are " + std::string(name(dtype_)) + ", not " +
+  if (dtype != this->dtype()) {
+    throw DTypeError("[Tensor::data] the elements are " + std::string(name(this->dtype())) + ", not " +
                      std::string(name(dtype)) + ". Convert with astype.");
   }
   return bytes().data();
@@ -175,48 +164,48 @@ const void* Tensor::single_element() const {
 const void* Tensor::element(std::initializer_list<Index> position) const {
   if (static_cast<int>(position.size()) != rank()) {
     throw ShapeError("[Tensor::at] " + std::to_string(position.size()) + " positions for a tensor of shape " +
-                     to_string(shape_) + ".");
+                     to_string(shape()) + ".");
   }
   Index flat = 0;
-  const Index* size = shape_.begin();
+  const Index* size = body().shape.begin();
   for (const Index index : position) {
     flat = flat * *size + normalize_index(index, *size, "Tensor::at");
     ++size;
   }
-  return bytes().data() + static_cast<std::size_t>(flat) * static_cast<std::size_t>(size_in_bytes(dtype_));
+  return bytes().data() + static_cast<std::size_t>(flat) * static_cast<std::size_t>(size_in_bytes(dtype()));
 }
 
 Tensor Tensor::operator[](Index index) const {
   if (rank() == 0) throw ShapeError("[Tensor::operator[]] a scalar has no entries.");
-  const Index position = normalize_index(index, shape_[0], "Tensor::operator[]");
-  const Shape entry = shape_.axes(1, rank());
+  const Index position = normalize_index(index, shape()[0], "Tensor::operator[]");
+  const Shape entry = shape().axes(1, rank());
   return leading_entries(*this, position * entry.num_elements(), entry);
 }
 
 Tensor Tensor::slice(Index begin, Index end) const {
   if (rank() == 0) throw ShapeError("[Tensor::slice] a scalar has no entries.");
-  const Index count = shape_[0];
+  const Index count = shape()[0];
   const Index first = begin < 0 ? begin + count : begin;
   const Index last = end < 0 ? end + count : end;
   if (first < 0 || last > count || first > last) {
     throw ValueError("[Tensor::slice] there are no entries " + std::to_string(begin) + " to " + std::to_string(end) +
                      ": the axis has " + std::to_string(count) + " entries.");
   }
-  const Shape entry = shape_.axes(1, rank());
+  const Shape entry = shape().axes(1, rank());
   return leading_entries(*this, first * entry.num_elements(), Shape{last - first}.append(entry));
 }
 
 void Tensor::set(Index index, const Tensor& value) & {
   if (rank() == 0) throw ShapeError("[Tensor::set] a scalar has no entries.");
-  const Index position = normalize_index(index, shape_[0], "Tensor::set");
-  const Shape entry = shape_.axes(1, rank());
+  const Index position = normalize_index(index, shape()[0], "Tensor::set");
+  const Shape entry = shape().axes(1, rank());
   if (value.shape() != entry) {
     throw ShapeError("[Tensor::set] the value has shape " + to_string(value.shape()) + ", the entry " +
                      to_string(entry) + ".");
   }
-  if (value.dtype() != dtype_) {
+  if (value.dtype() != dtype()) {
     throw DTypeError("[Tensor::set] the value is " + std::string(name(value.dtype())) + ", the tensor " +
-                     std::string(name(dtype_)) + ". Convert with astype.");
+                     std::string(name(this->dtype())) + ". Convert with astype.");
   }
   if (value.is_tracked()) {
     throw GradientError("[Tensor::set] a tracked value would lose its gradient. Use stack or concatenate.");
@@ -236,12 +225,13 @@ Tensor Tensor::reshape(const Shape& shape) const {
   if (shape.num_elements() != size()) {
     throw_reshape(*this, shape.sizes(), "the number of elements differs");
   }
-  return differentiable(TensorAccess::alias(*this, 0, shape), {*this},
-                        [original = shape_](const Tensor& dy) { return std::vector<Cotangent>{dy.reshape(original)}; });
+  return differentiable(TensorAccess::alias(*this, 0, shape), {*this}, [original = this->shape()](const Tensor& dy) {
+    return std::vector<Cotangent>{dy.reshape(original)};
+  });
 }
 
 bool Tensor::shares_elements_with(const Tensor& other) const noexcept {
-  return buffer_ == other.buffer_ && offset_ == other.offset_ && num_bytes() == other.num_bytes();
+  return bytes().data() == other.bytes().data() && num_bytes() == other.num_bytes();
 }
 
 bool identical(const Tensor& a, const Tensor& b) {

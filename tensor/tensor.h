@@ -7,25 +7,16 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/tensor/dtype.h"
+#include "strata/tensor/internal/tensor_body.h"
 #include "strata/tensor/shape.h"
 
 namespace strata {
 
-class Tensor;
-
 namespace internal {
-
-struct Buffer;
-class Tape;
-
-// Where a tensor stands in a gradient tape; empty for a tensor that no gradient is asked of.
-struct TapeSlot {
-  std::shared_ptr<Tape> tape;
-  Index slot = -1;
-};
 
 struct TensorAccess;
 
@@ -41,7 +32,7 @@ struct TensorAccess;
 class Tensor {
  public:
   // float32 of shape [0].
-  Tensor();
+  Tensor() = default;
 
   // The given elements in row-major order. Throws ShapeError if their number is not that of the shape.
   template <Element T>
@@ -58,18 +49,18 @@ class Tensor {
     return view_bytes(dtype_of<T>, std::move(shape), values.data(), values.size(), std::move(owner));
   }
 
-  Tensor(const Tensor&) = default;
+  Tensor(const Tensor&) noexcept = default;
   Tensor(Tensor&&) noexcept = default;
   // To lvalues only: `t[0] = x` would change a temporary; write t.set(0, x).
-  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(const Tensor&) & noexcept = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   ~Tensor() = default;
 
-  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
-  [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-  [[nodiscard]] int rank() const noexcept { return shape_.rank(); }
-  [[nodiscard]] Index size() const noexcept { return shape_.num_elements(); }
-  [[nodiscard]] Index size(int axis) const { return shape_[axis]; }
+  [[nodiscard]] const Shape& shape() const noexcept { return body().shape; }
+  [[nodiscard]] DType dtype() const noexcept { return body().dtype; }
+  [[nodiscard]] int rank() const noexcept { return shape().rank(); }
+  [[nodiscard]] Index size() const noexcept { return shape().num_elements(); }
+  [[nodiscard]] Index size(int axis) const { return shape()[axis]; }
   [[nodiscard]] std::size_t num_bytes() const noexcept;
 
   // The elements in row-major order. Throws DTypeError if they are not of type T.
@@ -94,14 +85,14 @@ class Tensor {
   // The only element, converted to T. Throws ShapeError if there is not exactly one.
   template <Element T>
   [[nodiscard]] T item() const {
-    return dispatch(dtype_, [&]<class S>(S) { return convert_element<T>(*static_cast<const S*>(single_element())); });
+    return dispatch(dtype(), [&]<class S>(S) { return convert_element<T>(*static_cast<const S*>(single_element())); });
   }
 
   // One element by its position, converted to T; negative positions count from the end of their axis.
   // Throws ShapeError if the number of positions is not the rank, ValueError if one is out of range.
   template <Element T>
   [[nodiscard]] T at(std::initializer_list<Index> position) const {
-    return dispatch(dtype_, [&]<class S>(S) { return convert_element<T>(*static_cast<const S*>(element(position))); });
+    return dispatch(dtype(), [&]<class S>(S) { return convert_element<T>(*static_cast<const S*>(element(position))); });
   }
 
   // Entry `index` of the leading axis, without copying; a negative index counts from the end. Differentiable.
@@ -141,12 +132,11 @@ class Tensor {
   [[nodiscard]] const void* single_element() const;
   [[nodiscard]] const void* element(std::initializer_list<Index> position) const;
 
-  Shape
-      shape_;  // first: copying it may throw, copying the rest cannot, and so an assignment happens whole or not at all
-  std::shared_ptr<internal::Buffer> buffer_;
-  std::size_t offset_ = 0;  // in bytes
-  DType dtype_ = DType::float32;
-  internal::TapeSlot tape_;
+  explicit Tensor(std::shared_ptr<internal::TensorBody> body) noexcept : body_(std::move(body)) {}
+  [[nodiscard]] const internal::TensorBody& body() const noexcept { return body_ ? *body_ : internal::empty_body(); }
+  [[nodiscard]] bool owns_elements() const noexcept;
+
+  std::shared_ptr<internal::TensorBody> body_;  // null for float32 of shape [0]
 };
 
 // A tensor of rank 1 with these elements: tensor({1.0f, 2.0f}).

@@ -68,13 +68,13 @@ class Blanker final : public SharedReplacer {
   using SharedReplacer::SharedReplacer;
 
   void variable(const Trail& trail, Variable& variable, Node) override {
-    forms.push_back({variable.value().shape(), variable.value().dtype()});
+    forms.add(form_of(variable.value()));
     variable.reset(blank_);
     deepest = std::max(deepest, trail.depth());
   }
   void group(const Trail& trail, Node) override { deepest = std::max(deepest, trail.depth()); }
 
-  std::vector<Form> forms;
+  Forms forms;
   int deepest = 0;
 
  private:

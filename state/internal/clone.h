@@ -15,8 +15,8 @@ void finish_clone(Node root, Node original, PendingCopies& pending);
 
 // What finish_blank_clone says about the copy.
 struct BlankClone {
-  std::vector<Form> forms;  // what the variables were like, in the order of a walk
-  bool needs_dismantling;   // it may hold cycles or long chains of owners
+  Forms forms;             // what the variables were like
+  bool needs_dismantling;  // it may hold cycles or long chains of owners
 };
 
 // The same, and takes the values out of the variables. `walked`: the original was walked through before, so that its

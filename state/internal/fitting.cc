@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/state/internal/fitting.h"
 
+#include <algorithm>
+
 #include "strata/state/internal/listing.h"
 #include "strata/state/internal/node_of.h"
 #include "strata/state/internal/state_cursor.h"
@@ -13,9 +15,10 @@ namespace {
 bool knows_kind(const Variable& entry) { return &entry.kind() != &kind_of<Variable>(); }
 
 // `kind` is null where any will do.
-bool fits(const Variable& got, const Kind* kind, const Shape& shape, DType dtype) {
+bool fits(const Variable& got, const Kind* kind, const Form& form) {
   const bool right_kind = kind == nullptr || kind == &got.kind() || !knows_kind(got);
-  return right_kind && got.value().dtype() == dtype && got.value().shape() == shape;
+  const Form other = form_of(got.value());
+  return right_kind && other.dtype == form.dtype && std::ranges::equal(other.sizes, form.sizes);
 }
 
 std::string described(const Path& path, const Variable& variable) {
@@ -25,13 +28,13 @@ std::string described(const Path& path, const Variable& variable) {
 // Everything that keeps a state from fitting.
 class Misfits {
  public:
-  void missing(const Path& path, const Kind& kind, const Shape& shape, DType dtype) {
-    missing_.push_back(shown(path) + " (" + form_text(kind, shape, dtype) + ")");
+  void missing(const Path& path, const Kind& kind, const Form& form) {
+    missing_.push_back(shown(path) + " (" + form_text(kind, form) + ")");
   }
   void unexpected(const State::Entry& entry) { unexpected_.push_back(described(entry.path, entry.variable)); }
   void twice(const Path& path) { twice_.push_back(shown(path)); }
-  void different(const Kind& kind, const Shape& shape, DType dtype, const State::Entry& entry) {
-    different_.push_back(shown(entry.path) + " (expected " + form_text(kind, shape, dtype) + ", got " +
+  void different(const Kind& kind, const Form& form, const State::Entry& entry) {
+    different_.push_back(shown(entry.path) + " (expected " + form_text(kind, form) + ", got " +
                          describe(entry.variable) + ")");
   }
 
@@ -45,8 +48,8 @@ class Misfits {
   }
 
  private:
-  static std::string form_text(const Kind& kind, const Shape& shape, DType dtype) {
-    return std::string(kind.name) + " " + std::string(name(dtype)) + to_string(shape);
+  static std::string form_text(const Kind& kind, const Form& form) {
+    return std::string(kind.name) + " " + std::string(name(form.dtype)) + to_string(Shape(form.sizes));
   }
   static void add(std::string& parts, const char* what, const std::vector<std::string>& offenders) {
     if (!offenders.empty()) parts += " " + std::string(what) + ": " + list_offenders(offenders) + ".";
@@ -90,7 +93,7 @@ class Fitter : public WalkHandler {
 
  protected:
   // Looks for the place in every state; returns in how many it is.
-  int find(const Trail& trail, Variable& field, const Shape& shape, DType dtype, const Kind* kind, bool with_kind) {
+  int find(const Trail& trail, Variable& field, const Form& form, const Kind* kind, bool with_kind) {
     const auto unexpected = [this](const State::Entry& entry) { misfits_.unexpected(entry); };
     int found = 0;
     for (StateCursor& cursor : cursors_) {
@@ -98,7 +101,7 @@ class Fitter : public WalkHandler {
       if (entry == nullptr) continue;
       ++found;
       const Variable& got = entry->variable;
-      if (!fits(got, kind, shape, dtype)) misfits_.different(field.kind(), shape, dtype, *entry);
+      if (!fits(got, kind, form)) misfits_.different(field.kind(), form, *entry);
       assignments_.push_back({&field, &got, with_kind && knows_kind(got)});
     }
     return found;
@@ -121,25 +124,25 @@ class Updater final : public Fitter {
  public:
   using Fitter::Fitter;
   void variable(const Trail& trail, Variable& field, Node) override {
-    find(trail, field, field.value().shape(), field.value().dtype(), nullptr, false);
+    find(trail, field, form_of(field.value()), nullptr, false);
   }
 };
 
 class Filler final : public Fitter {
  public:
-  Filler(std::span<const State* const> states, std::span<const Form> forms) : Fitter(states), forms_(forms) {}
+  Filler(std::span<const State* const> states, const Forms& forms) : Fitter(states), forms_(forms) {}
 
   void variable(const Trail& trail, Variable& field, Node place) override {
-    if (next_ == forms_.size()) throw_other_copy();
-    const auto& [shape, dtype] = forms_[next_++];
+    if (forms_.empty()) throw_other_copy();
+    const Form form = forms_.next();
     const bool typed = place.type != &node_type<Variable>();
-    const int found = find(trail, field, shape, dtype, typed ? &field.kind() : nullptr, !typed);
-    if (found == 0) misfits_.missing(trail.path(), field.kind(), shape, dtype);
+    const int found = find(trail, field, form, typed ? &field.kind() : nullptr, !typed);
+    if (found == 0) misfits_.missing(trail.path(), field.kind(), form);
     if (found > 1) misfits_.twice(trail.path());
   }
 
   void check_all_met() const {
-    if (next_ != forms_.size()) throw_other_copy();
+    if (!forms_.empty()) throw_other_copy();
   }
 
  private:
@@ -147,8 +150,7 @@ class Filler final : public Fitter {
     throw StateError("[merge] a copy of the module has other variables than the module itself.");
   }
 
-  std::span<const Form> forms_;
-  std::size_t next_ = 0;
+  Forms::Reader forms_;
 };
 
 constexpr const char* misfit_message = " the state does not fit the module.";
@@ -162,7 +164,7 @@ void update_variables(Node root, std::span<const State* const> states) {
   updater.assign();
 }
 
-void fill_variables(Node root, std::span<const Form> forms, std::span<const State* const> states) {
+void fill_variables(Node root, const Forms& forms, std::span<const State* const> states) {
   Filler filler(states, forms);
   walk(root, filler);
   filler.check_all_met();
@@ -175,14 +177,13 @@ void check_same_form(const State& expected, const State& got, const char* operat
   auto entry = got.begin();
   for (const auto& [path, variable] : expected) {
     for (; entry != got.end() && entry->path < path; ++entry) misfits.unexpected(*entry);
-    const Shape& shape = variable.value().shape();
-    const DType dtype = variable.value().dtype();
+    const Form form = form_of(variable.value());
     if (entry == got.end() || entry->path != path) {
-      misfits.missing(path, variable.kind(), shape, dtype);
+      misfits.missing(path, variable.kind(), form);
       continue;
     }
-    if (!fits(entry->variable, &variable.kind(), shape, dtype)) {
-      misfits.different(variable.kind(), shape, dtype, *entry);
+    if (!fits(entry->variable, &variable.kind(), form)) {
+      misfits.different(variable.kind(), form, *entry);
     }
     ++entry;
   }

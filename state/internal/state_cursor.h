@@ -20,7 +20,7 @@ class StateCursor {
     for (; next_ != end_; ++next_) {
       const std::strong_ordering order = compare(trail, next_->path.node());
       if (order < 0) return nullptr;
-      if (order == 0) return &*next_++;
+      if (order == 0) return take();
       skipped(*next_);
     }
     return nullptr;
@@ -33,6 +33,13 @@ class StateCursor {
   }
 
  private:
+  // The next entry. What it points to lies anywhere in memory and is asked for a few entries ahead.
+  const State::Entry* take() {
+    constexpr std::ptrdiff_t ahead = 4;
+    if (end_ - next_ > ahead) __builtin_prefetch(&next_[ahead].variable.value().shape());
+    return &*next_++;
+  }
+
   // Most places and entries stand right below those of the call before: then only their last keys are looked at.
   std::strong_ordering compare(const Trail& trail, const PathNode* node) {
     const int above = trail.depth() - 2;

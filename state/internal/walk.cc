@@ -10,6 +10,50 @@
 namespace strata::internal {
 namespace {
 
+// A few types, mostly asked about the same one again.
+class TypeSet {
+ public:
+  void add(const NodeType* type) {
+    if (type == last_) return;
+    last_ = type;
+    if (!contains(type)) types_.push_back(type);
+  }
+  [[nodiscard]] bool contains(const NodeType* type) const {
+    return std::find(types_.begin(), types_.end(), type) != types_.end();
+  }
+  [[nodiscard]] bool meets(const TypeSet& other) const {
+    return std::any_of(types_.begin(), types_.end(), [&](const NodeType* type) { return other.contains(type); });
+  }
+
+ private:
+  std::vector<const NodeType*> types_;
+  const NodeType* last_ = nullptr;
+};
+
+// Throws StateError for a shared_ptr to a member of another object (of the aliasing kind), which would give one
+// variable two paths and copies of its own.
+class MemberCheck final : public WalkHandler {
+ public:
+  MemberCheck(Node root, const IdentityTable& targets) : target_(identity(root)), targets_(targets) {}
+
+  void variable(const Trail&, Variable&, Node place) override { check(place); }
+  void group(const Trail&, Node node) override { check(node); }
+  void shared(const Trail&, Node, Node target, Index, bool first) override {
+    if (first) target_ = identity(target);
+  }
+
+ private:
+  void check(Node node) {
+    const bool is_target = std::exchange(target_, {}) == identity(node);
+    if (is_target || !targets_.contains(identity(node))) return;
+    throw StateError("[module] a shared_ptr points to a " + std::string(node.type->name) +
+                     " that is a member of another part of the module. Let both places hold a shared_ptr to it.");
+  }
+
+  Identity target_;  // of the shared_ptr that the walk comes from
+  const IdentityTable& targets_;
+};
+
 class Walk final : ChildVisitor {
  public:
   explicit Walk(WalkHandler& handler) : handler_(handler) {}
@@ -23,7 +67,13 @@ class Walk final : ChildVisitor {
       depth_ = next.depth;
       enter(next.key, next.node);
     }
-    check_members();
+  }
+
+  // Members are rarely of a type that a shared_ptr leads to; only then must they be looked at.
+  void check_members(Node root) const {
+    if (!member_types_.meets(shared_types_)) return;
+    MemberCheck check(root, numbers_);
+    Walk(check).run(root);
   }
 
  private:
@@ -44,23 +94,23 @@ class Walk final : ChildVisitor {
 
   void enter(const KeyView& key, Node node) {
     trail_.go_to(depth_, key);
-    if (node.type->role == Role::variable || node.type->role == Role::group) members_.push_back(identity(node));
+    if (node.type->role == Role::variable || node.type->role == Role::group) member_types_.add(node.type);
     visit(node);
   }
 
+  // Holders in holders are as deep as their C++ type is.
   void visit(Node node) {
-    while (node.object != nullptr && (node.type->role == Role::holder || node.type->role == Role::shared)) {
-      node = follow(node);
-    }
     if (node.object == nullptr) return;
     switch (node.type->role) {
       case Role::variable:
         return handler_.variable(trail_, *node.type->variable(node.object), node);
       case Role::value:
         return handler_.value(trail_, node);
-      default:
+      case Role::group:
         handler_.group(trail_, node);
-        visit_children(node);
+        return visit_children(node);
+      default:
+        return visit(follow(node));
     }
   }
 
@@ -91,22 +141,9 @@ class Walk final : ChildVisitor {
       return target;
     }
     const auto [number, first] = numbers_.add(identity(target));
-    if (first && std::find(shared_types_.begin(), shared_types_.end(), target.type) == shared_types_.end()) {
-      shared_types_.push_back(target.type);
-    }
+    shared_types_.add(target.type);
     handler_.shared(trail_, place, target, number, first);
     return first ? place.type->target(place.object) : Node{};
-  }
-
-  // A shared_ptr to a member of another object (of the aliasing kind) would give one variable two paths and copies of
-  // its own.
-  void check_members() const {
-    for (const Identity& member : members_) {
-      if (std::find(shared_types_.begin(), shared_types_.end(), member.second) == shared_types_.end()) continue;
-      if (!numbers_.contains(member)) continue;
-      throw StateError("[module] a shared_ptr points to a " + std::string(member.second->name) +
-                       " that is a member of another part of the module. Let both places hold a shared_ptr to it.");
-    }
   }
 
   WalkHandler& handler_;
@@ -114,11 +151,11 @@ class Walk final : ChildVisitor {
   std::size_t depth_ = 0;  // number of keys of the group whose children are visited
   int calls_ = 0;          // of visit_children, one in another
   bool putting_off_ = false;
-  std::vector<Place> put_off_;                 // in order
-  std::vector<Place> pending_;                 // the last is next
-  IdentityTable numbers_;                      // of the root and of shared objects
-  std::vector<const NodeType*> shared_types_;  // of shared objects: few, and members are rarely of one of them
-  std::vector<Identity> members_;              // objects that stand in others by value
+  std::vector<Place> put_off_;  // in order
+  std::vector<Place> pending_;  // the last is next
+  IdentityTable numbers_;       // of the root and of shared objects
+  TypeSet shared_types_;        // of shared objects
+  TypeSet member_types_;        // of objects that stand in others by value
 };
 
 }  // namespace
@@ -133,7 +170,11 @@ Path Trail::path() const {
   return builder_.append(path, steps_[last].key);
 }
 
-void walk(Node root, WalkHandler& handler) { Walk(handler).run(root); }
+void walk(Node root, WalkHandler& handler) {
+  Walk walk(handler);
+  walk.run(root);
+  walk.check_members(root);
+}
 
 void throw_derived_pointee(std::string_view base, const char* dynamic_type) {
   throw StateError("[module] a pointer to " + std::string(base) + " holds an object of the derived class " +

@@ -114,7 +114,7 @@ void record(std::span<Tensor> outputs, std::span<const std::reference_wrapper<co
   for (Tensor& output : outputs) {
     const Index slot = tape->add_slot(output);
     if (first < 0) first = slot;
-    TensorAccess::tape(output) = {tape, slot};
+    TensorAccess::set_tape(output, {tape, slot});
   }
   tape->add_node(first, outputs.size(), std::move(slots), std::move(backward));
 }

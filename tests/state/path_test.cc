@@ -193,7 +193,7 @@ TEST(Path, IsCopiedInSeveralThreads) {
 // docs/architecture.md tells these figures.
 TEST(Path, TakesTheMemoryOfAPointer) {
   EXPECT_EQ(sizeof(Path), 8U);
-  EXPECT_EQ(sizeof(internal::PathNode), 72U);
+  EXPECT_EQ(sizeof(internal::PathNode), 64U);
 }
 
 TEST(Path, PrintsAndReadsWhatIsNotPrintable) {
