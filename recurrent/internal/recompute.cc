@@ -4,12 +4,9 @@
 #include <algorithm>
 
 #include "strata/state/internal/walk.h"
-#include "strata/tensor/internal/tensor_access.h"
 
 namespace strata::recurrent::internal {
 namespace {
-
-using strata::internal::TensorAccess;
 
 class VariableCollector final : public strata::internal::WalkHandler {
  public:
@@ -19,8 +16,6 @@ class VariableCollector final : public strata::internal::WalkHandler {
 
   std::vector<Variable*> variables;
 };
-
-bool same_elements(const Tensor& a, const Tensor& b) { return TensorAccess::buffer(a) == TensorAccess::buffer(b); }
 
 // What of a call its backward pass needs.
 struct RecordedCall {
@@ -77,7 +72,8 @@ UntrackedCall::UntrackedCall(std::vector<Variable*> variables, const std::vector
 
 UntrackedCall::~UntrackedCall() {
   for (std::size_t i = 0; i < variables_.size(); ++i) {
-    if (!finished_ || same_elements(variables_[i]->value(), values_[i])) variables_[i]->reset(std::move(values_[i]));
+    if (!finished_ || variables_[i]->value().shares_elements_with(values_[i]))
+      variables_[i]->reset(std::move(values_[i]));
   }
 }
 
@@ -92,7 +88,7 @@ std::vector<Tensor> UntrackedCall::finish(std::vector<Tensor> outputs, Again aga
   for (std::size_t i = 0; i < count; ++i) recorded.outputs.push_back(i);
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     const Tensor& value = variables_[i]->value();
-    if (same_elements(value, values_[i]) || !is_floating(value.dtype())) continue;
+    if (value.shares_elements_with(values_[i]) || !is_floating(value.dtype())) continue;
     changed.push_back(variables_[i]);
     outputs.push_back(value);
     recorded.outputs.push_back(count + i);
