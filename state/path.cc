@@ -94,6 +94,11 @@ const std::string& internal::no_text() noexcept {
   return none;
 }
 
+Key::Key(const Key& other) = default;
+Key::Key(Key&& other) noexcept = default;
+Key& Key::operator=(const Key& other) = default;
+Key& Key::operator=(Key&& other) noexcept = default;
+
 std::string to_string(const Key& key) {
   if (key.is_integer()) return std::to_string(key.integer());
   return needs_quotes(key.text()) ? internal::quote_text(key.text()) : key.text();

@@ -44,6 +44,13 @@ class Key {
   Key(std::string_view text) : value_(std::in_place_type<std::string>, text) {}
   Key(const char* text) : value_(std::in_place_type<std::string>, text) {}
 
+  // Not inline: g++ 12 warns, falsely, of uninitialised memory where it sees how a std::variant is copied or moved.
+  Key(const Key& other);
+  Key(Key&& other) noexcept;
+  Key& operator=(const Key& other);
+  Key& operator=(Key&& other) noexcept;
+  ~Key() = default;
+
   [[nodiscard]] bool is_integer() const noexcept { return value_.index() == 0; }
 
   // The position; 0 for a text key. The text; empty for an integer key.
