@@ -21,8 +21,8 @@ namespace strata::recurrent {
 // the hidden size, D the number of directions.
 enum class WeightLayout : std::uint8_t {
   // torch.nn.LSTM, GRU, RNN: weight_ih_l0 [gates H, in], weight_hh_l0 [gates H, H], bias_ih_l0, bias_hh_l0 [gates H], further
-  // layers _l1, ..., the other direction _l0_reverse; torch.nn.LSTMCell, GRUCell, RNNCell without _l0. LSTM i f g o, GRU r z
-  // n.
+  // layers _l1, ..., the other direction _l0_reverse; with proj_size P weight_hr_l0 [P, H] and weight_hh_l0 [gates H, P];
+  // torch.nn.LSTMCell, GRUCell, RNNCell without _l0. LSTM i f g o, GRU r z n.
   pytorch,
   // keras.layers.LSTM, GRU, SimpleRNN: kernel [in, gates H], recurrent_kernel [H, gates H], bias [gates H], with reset_after
   // [2, gates H], under the names of cells and, in a Bidirectional, of layers that begin with `forward` and `backward`. LSTM
@@ -68,13 +68,15 @@ void append_layers(std::vector<LayerParts>& layers, L& layer) {
                          parts_of(layer.backward_rnn.cell);
                        }) {
     layers.push_back({.cells = {parts_of(layer.forward_rnn.cell), parts_of(layer.backward_rnn.cell)}});
+  } else if constexpr (requires { layer.layers; }) {
+    append_layers(layers, layer.layers);
   } else if constexpr (is_tuple<std::remove_const_t<L>>) {
     std::apply([&](auto&... parts) { (append_layers(layers, parts), ...); }, layer);
   } else {
     static_assert(
         requires { std::begin(layer); },
-        "weights are exchanged of LSTMCell, OptimizedLSTMCell, GRUCell and SimpleCell, of RNN and Bidirectional "
-        "of them, and of vectors and tuples of such layers");
+        "weights are exchanged of LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell, GRUCell and SimpleCell, of RNN and "
+        "Bidirectional of them, and of stacks, vectors and tuples of such layers");
     for (auto& part : layer) append_layers(layers, part);
   }
 }
@@ -86,7 +88,7 @@ void load_layers(const std::vector<LayerParts>& layers, const State& weights, We
 }  // namespace internal
 
 // Gives a layer the weights of one of another library: a standard cell, an RNN or a Bidirectional of them, or, from the
-// layout of PyTorch, several such layers in a std::vector or std::tie.
+// layout of PyTorch, several such layers in a Stacked, a std::vector or std::tie.
 //
 //   State weights = checkpoint::restore_safetensors("model.safetensors");
 //   recurrent::load_weights(model.encoder, weights, WeightLayout::pytorch, {.prefix = "encoder"});
@@ -95,8 +97,8 @@ void load_layers(const std::vector<LayerParts>& layers, const State& weights, We
 // of the other library to rounding.
 //
 // Throws StateError that lists weights that are missing, of no use or of another shape or type, and what the cell cannot
-// do: a GRU of another form, or with a hidden bias of n that the cell has no place for; projections (PyTorch); peepholes,
-// clip, input_forget (ONNX); functions that PyTorch's layer does not have. Nothing is changed then.
+// do: a GRU of another form, or with a hidden bias of n that the cell has no place for; a projection (PyTorch) that the
+// cell does not have; peepholes, clip, input_forget (ONNX); functions that PyTorch's layer does not have. Nothing is changed then.
 template <class L>
 void load_weights(L&& layer, const State& weights, WeightLayout layout, const WeightOptions& options = {}) {
   std::vector<internal::LayerParts> layers;

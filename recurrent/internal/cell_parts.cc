@@ -68,6 +68,16 @@ CellParts parts_of(OptimizedLSTMCell& cell) {
           .activation = cell.options.activation};
 }
 
+CellParts parts_of(ProjectedLSTMCell& cell) {
+  return {.family = CellFamily::lstm,
+          .name = "ProjectedLSTMCell",
+          .input_maps = {&cell.dense_i},
+          .recurrent_maps = {&cell.dense_h},
+          .gate = cell.options.gate,
+          .activation = cell.options.activation,
+          .projection = &cell.projection};
+}
+
 CellParts parts_of(GRUCell& cell) {
   return {.family = CellFamily::gru,
           .name = "GRUCell",
@@ -119,7 +129,8 @@ GateWeights weights_of(const CellParts& cell) {
   return {.input_kernel = kernel_of(cell.input_maps),
           .recurrent_kernel = kernel_of(cell.recurrent_maps),
           .input_bias = bias_of(cell.input_maps),
-          .recurrent_bias = bias_of(cell.recurrent_maps)};
+          .recurrent_bias = bias_of(cell.recurrent_maps),
+          .projection = cell.projection != nullptr ? std::optional<Tensor>(cell.projection->kernel) : std::nullopt};
 }
 
 std::optional<std::string> assign_weights(const CellParts& cell, const GateWeights& weights,
@@ -143,6 +154,7 @@ std::optional<std::string> assign_weights(const CellParts& cell, const GateWeigh
   }
   assign(cell.input_maps, weights.input_kernel, input_bias, assignments);
   assign(cell.recurrent_maps, weights.recurrent_kernel, recurrent_bias, assignments);
+  if (cell.projection != nullptr) assignments.push_back({&cell.projection->kernel, *weights.projection});
   return std::nullopt;
 }
 

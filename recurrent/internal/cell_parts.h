@@ -11,6 +11,7 @@
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/simple_cell.h"
 
 // The standard cells seen without their types: what the exchange of weights needs of them.
@@ -27,14 +28,20 @@ struct CellParts {
   Activation activation = nullptr;
   GRUForm form = GRUForm::reset_after;
   bool residual = false;
+  nn::Linear* projection = nullptr;  // of the state of an LSTM; null if there is none
 
   [[nodiscard]] Index in_features() const { return input_maps[0]->kernel.value().size(0); }
-  [[nodiscard]] Index hidden_features() const { return recurrent_maps[0]->kernel.value().size(0); }
+  [[nodiscard]] Index hidden_features() const {
+    return projection != nullptr ? projection->kernel.value().size(0) : state_features();
+  }
+  // Of h, which may be narrower than the gates.
+  [[nodiscard]] Index state_features() const { return recurrent_maps[0]->kernel.value().size(0); }
   [[nodiscard]] DType dtype() const { return input_maps[0]->kernel.value().dtype(); }
 };
 
 [[nodiscard]] CellParts parts_of(LSTMCell& cell);
 [[nodiscard]] CellParts parts_of(OptimizedLSTMCell& cell);
+[[nodiscard]] CellParts parts_of(ProjectedLSTMCell& cell);
 [[nodiscard]] CellParts parts_of(GRUCell& cell);
 [[nodiscard]] CellParts parts_of(SimpleCell& cell);
 
@@ -50,9 +57,10 @@ struct LayerParts {
 // All weights of a cell, the gates side by side in the order of gates(family).
 struct GateWeights {
   Tensor input_kernel;                        // [in, gates hidden]
-  Tensor recurrent_kernel;                    // [hidden, gates hidden]
+  Tensor recurrent_kernel;                    // [state, gates hidden]
   std::optional<Tensor> input_bias = {};      // [gates hidden]; absent is zero
   std::optional<Tensor> recurrent_bias = {};  // [gates hidden]; absent is zero
+  std::optional<Tensor> projection = {};      // [hidden, state], of cells that have one
 };
 
 // True if every element is zero of either sign, or there is none.

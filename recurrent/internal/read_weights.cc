@@ -19,6 +19,7 @@ class CellReader {
         theirs_(gates(layout, cell.family)),
         ours_(gates(cell.family)),
         in_(cell.in_features()),
+        state_(cell.state_features()),
         hidden_(cell.hidden_features()),
         columns_(static_cast<Index>(ours_.size()) * hidden_) {
     for (const char gate : theirs_) meaning_ += fmt::format("{}{}", meaning_.empty() ? "gates " : ", ", gate);
@@ -26,13 +27,15 @@ class CellReader {
   }
 
   GateWeights pytorch(const std::string& suffix) {
+    GateWeights result{.input_kernel = kernel(transpose(take({"weight_ih" + suffix}, {columns_, in_}))),
+                       .recurrent_kernel = kernel(transpose(take({"weight_hh" + suffix}, {columns_, state_})))};
     const Path projection{"weight_hr" + suffix};
-    if (weights_.take_any(projection) != nullptr) {
+    if (cell_.projection != nullptr) {
+      result.projection = transpose(weights_.take(projection, {Shape{state_, hidden_}, cell_.dtype(), ""}));
+    } else if (weights_.take_any(projection) != nullptr) {
       weights_.refuse(projection,
                       fmt::format("a projection of the state, proj_size, which {} does not have", cell_.name));
     }
-    GateWeights result{.input_kernel = kernel(transpose(take({"weight_ih" + suffix}, {columns_, in_}))),
-                       .recurrent_kernel = kernel(transpose(take({"weight_hh" + suffix}, {columns_, hidden_})))};
     const Path input_bias{"bias_ih" + suffix};
     const Path recurrent_bias{"bias_hh" + suffix};
     if (weights_.contains(input_bias) || weights_.contains(recurrent_bias)) {
@@ -44,7 +47,7 @@ class CellReader {
 
   GateWeights keras(const Path& home, GRUForm form) {
     GateWeights result{.input_kernel = kernel(take(home / Key("kernel"), {in_, columns_})),
-                       .recurrent_kernel = kernel(take(home / Key("recurrent_kernel"), {hidden_, columns_}))};
+                       .recurrent_kernel = kernel(take(home / Key("recurrent_kernel"), {state_, columns_}))};
     const Path bias = home / Key("bias");
     if (!weights_.contains(bias)) return result;
     if (cell_.family == CellFamily::gru && form == GRUForm::reset_after) {
@@ -73,7 +76,7 @@ class CellReader {
     const Path input = home / Key("dense_i");
     const Path recurrent = home / Key("dense_h");
     return {.input_kernel = take(input / Key("kernel"), {in_, columns_}),
-            .recurrent_kernel = take(recurrent / Key("kernel"), {hidden_, columns_}),
+            .recurrent_kernel = take(recurrent / Key("kernel"), {state_, columns_}),
             .input_bias = bias_of(input, cell_.family != CellFamily::lstm),
             .recurrent_bias = bias_of(recurrent, cell_.family == CellFamily::lstm)};
   }
@@ -121,6 +124,7 @@ class CellReader {
   std::string_view theirs_;
   std::string_view ours_;
   Index in_;
+  Index state_;
   Index hidden_;
   Index columns_;
   std::string meaning_;

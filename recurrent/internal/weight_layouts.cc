@@ -51,6 +51,9 @@ std::optional<std::string> what_differs(const CellParts& cell, WeightLayout layo
     return fmt::format("this {} has GRUForm::{}, and the GRU of {} GRUForm::{}", cell.name, text_of(cell.form), library,
                        text_of(form));
   }
+  if (cell.projection != nullptr && layout != WeightLayout::pytorch) {
+    return fmt::format("this {} has a projection, and no layer of {} has one", cell.name, library);
+  }
   if (cell.residual && !is_flax(layout)) {
     return fmt::format("this {} is residual, and no layer of {} is", cell.name, library);
   }

@@ -36,6 +36,7 @@ void write_pytorch(State& state, const CellParts& cell, const std::string& suffi
   const Outgoing out(cell, WeightLayout::pytorch);
   add(state, {"weight_ih" + suffix}, transpose(out.input_kernel()));
   add(state, {"weight_hh" + suffix}, transpose(out.recurrent_kernel()));
+  if (out.ours.projection) add(state, {"weight_hr" + suffix}, transpose(*out.ours.projection));
   if (!out.has_bias()) return;
   add(state, {"bias_ih" + suffix}, out.input_bias());
   add(state, {"bias_hh" + suffix}, out.recurrent_bias());

@@ -7,6 +7,7 @@
 #include "strata/recurrent/bidirectional.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/rnn.h"
 #include "strata/recurrent/simple_cell.h"
 #include "strata/recurrent/weights.h"
@@ -64,6 +65,7 @@ struct Setting {
   std::string kind;  // LSTM, GRU, RNN
   Index in = 0;
   Index hidden = 0;
+  Index projection = 0;  // of an LSTM; 0 is none
   Index layers = 1;
   bool bidirectional = false;
   bool sums = false;  // the outputs of both directions
@@ -83,6 +85,8 @@ C make_cell(const Setting& setting, Index in, DType dtype) {
         setting.hidden,
         rngs,
         {.activation = setting.relu ? static_cast<rnn::Activation>(strata::relu) : strata::tanh, .param_dtype = dtype}};
+  } else if constexpr (std::is_same_v<C, rnn::ProjectedLSTMCell>) {
+    return C{in, setting.hidden, setting.projection, rngs, {.param_dtype = dtype}};
   } else {
     return C{in, setting.hidden, rngs, {.param_dtype = dtype}};
   }
@@ -111,7 +115,8 @@ class Network {
       } else {
         one_.emplace_back(make_cell<C>(setting, in, dtype), setting.rnn);
       }
-      in = setting.bidirectional ? 2 * setting.hidden : setting.hidden;
+      const Index width = setting.projection > 0 ? setting.projection : setting.hidden;
+      in = setting.bidirectional ? 2 * width : width;
     }
   }
 
@@ -220,6 +225,7 @@ Setting pytorch_setting(const Json& entry) {
           .kind = entry.at("cls"),
           .in = entry.at("input_size"),
           .hidden = entry.at("hidden_size"),
+          .projection = entry.value("proj_size", Index{0}),
           .layers = entry.value("num_layers", 1),
           .bidirectional = entry.value("bidirectional", false),
           .relu = entry.value("nonlinearity", "tanh") == "relu",
@@ -333,7 +339,6 @@ class PyTorchCase {
 
 template <class C>
 void run_pytorch(const Json& entry, const Arrays& arrays) {
-  if (entry.contains("proj_size")) throw Skip("projection");
   for (const DType dtype : {DType::float32, DType::float64}) {
     PyTorchCase<C> layer(entry, arrays, dtype);
     layer.check_values();
@@ -497,6 +502,7 @@ bool is_foreign(const Json& entry) {
 
 void run_foreign(const Json& entry, const Arrays& arrays) {
   const std::string kind = entry.contains("op") ? entry.at("op") : entry.at("cls");
+  if (entry.contains("proj_size")) return run_pytorch<rnn::ProjectedLSTMCell>(entry, arrays);
   if (kind == "LSTM") {
     run_of<rnn::LSTMCell>(entry, arrays);
     return run_of<rnn::OptimizedLSTMCell>(entry, arrays);

@@ -10,6 +10,7 @@
 #include "strata/nn/split.h"
 #include "strata/recurrent/bidirectional.h"
 #include "strata/recurrent/rnn.h"
+#include "strata/recurrent/stacked.h"
 #include "strata/state/subtree.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
@@ -343,6 +344,22 @@ TEST(ExportWeights, TheFormOfAGruMustBeTheLibrarys) {
       [] { (void)export_weights(gru(1, GRUForm::reset_before), pytorch); },
       ThrowsMessage<StateError>(
           "[export_weights] this GRUCell has GRUForm::reset_before, and the GRU of PyTorch GRUForm::reset_after."));
+}
+
+// A projection goes to the cell that has one, and comes back; no other library has a layer like it.
+TEST(LoadWeights, AProjectionIsReadAndWrittenAsPyTorchHasIt) {
+  Rngs rngs(0);
+  Stacked<RNN<ProjectedLSTMCell>> stack({RNN(ProjectedLSTMCell(3, 5, 2, rngs)), RNN(ProjectedLSTMCell(2, 5, 2, rngs))});
+  const State exported = export_weights(stack, pytorch);
+  EXPECT_EQ(exported.at({"weight_hr_l1"}).value().shape(), (Shape{2, 5}));
+  EXPECT_EQ(exported.at({"weight_hh_l0"}).value().shape(), (Shape{20, 2}));
+  Stacked<RNN<ProjectedLSTMCell>> other({RNN(ProjectedLSTMCell(3, 5, 2, rngs)), RNN(ProjectedLSTMCell(2, 5, 2, rngs))});
+  load_weights(other, exported, pytorch);
+  EXPECT_EQ(export_weights(other, pytorch), exported);
+  State without = exported;
+  without.erase({"weight_hr_l1"});
+  EXPECT_THROW(load_weights(other, without, pytorch), StateError);
+  EXPECT_THROW(static_cast<void>(export_weights(stack.layers[0], keras)), StateError);
 }
 
 }  // namespace
