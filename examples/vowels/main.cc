@@ -25,6 +25,7 @@ struct Options {
   std::filesystem::path data = VOWELS_DATA;
   std::filesystem::path save;
   std::filesystem::path load;
+  std::string cell = "lstm";
   strata::Index hidden = 16;
   double dropout = 0;
   int threads = 0;
@@ -57,9 +58,9 @@ void train_and_save(vowels::Classifier& model, const vowels::Dataset& data, cons
   print_groups(model);
   vowels::ProgressBar bar;
   vowels::train(model, data.train, options.training, [&](const vowels::Progress& progress) { bar.show(progress); });
-  const Tensor predictions = vowels::predict(model, data.test);
+  const Tensor predictions = vowels::predict(model, data.test, options.training.packed);
   fmt::print("training accuracy {:6.2f} %\ntest accuracy     {:6.2f} %\n",
-             100 * vowels::accuracy(vowels::predict(model, data.train), data.train.labels),
+             100 * vowels::accuracy(vowels::predict(model, data.train, options.training.packed), data.train.labels),
              100 * vowels::accuracy(predictions, data.test.labels));
   if (options.save.empty()) return;
   strata::checkpoint::save(options.save, with_predictions(model, predictions));
@@ -71,7 +72,7 @@ bool restore_and_check(vowels::Classifier& model, const vowels::Dataset& data, c
   const State saved = strata::checkpoint::restore(options.load);
   nn::update(model, strata::subtree(saved, Path{"model"}));
   nn::eval(model);
-  const Tensor predictions = vowels::predict(model, data.test);
+  const Tensor predictions = vowels::predict(model, data.test, options.training.packed);
   const bool same = identical(predictions, saved.at(Path{"predictions"}));
   fmt::print("restored {}\ntest accuracy     {:6.2f} %\npredictions       {}\n", options.load.string(),
              100 * vowels::accuracy(predictions, data.test.labels), same ? "identical" : "DIFFERENT");
@@ -82,7 +83,8 @@ int run(const Options& options) {
   if (options.threads > 0) strata::set_num_threads(options.threads);
   const vowels::Dataset data = vowels::load_dataset(options.data);
   strata::Rngs rngs(options.training.seed);
-  vowels::Classifier model(vowels::num_channels, options.hidden, vowels::num_speakers, options.dropout, rngs);
+  vowels::Classifier model(options.cell, vowels::num_channels, options.hidden, vowels::num_speakers, options.dropout,
+                           rngs);
   if (!options.load.empty()) return restore_and_check(model, data, options) ? 0 : 1;
   train_and_save(model, data, options);
   return 0;
@@ -96,6 +98,10 @@ int main(int argc, char** argv) {
   app.add_option("--epochs", options.training.epochs, "Passes over the training set")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--cell", options.cell, "Of the encoder")
+      ->check(CLI::IsMember(vowels::cell_names()))
+      ->capture_default_str();
+  app.add_flag("--packed", options.training.packed, "Read utterances without padding: the same numbers in less time");
   app.add_option("--hidden", options.hidden, "Hidden units of each direction")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

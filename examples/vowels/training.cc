@@ -14,6 +14,11 @@ Index count_right(const Tensor& predictions, const Tensor& labels) {
   return strata::sum(strata::equal(predictions, labels)).item<Index>();
 }
 
+Tensor scores_of(Classifier& model, const Utterances& data, bool packed) {
+  if (packed) return model(rnn::PackedSequence::from_padded(data.frames, data.lengths));
+  return model(data.frames, data.lengths);
+}
+
 }  // namespace
 
 void train(Classifier& model, const Utterances& data, const TrainingOptions& options,
@@ -22,8 +27,8 @@ void train(Classifier& model, const Utterances& data, const TrainingOptions& opt
   strata::optim::Optimizer optimizer(model, strata::optim::adamw(options.learning_rate),
                                      strata::of_type<strata::Param>);
   const auto step = nn::value_and_grad(
-      [](Classifier& m, const Utterances& batch) {
-        const Tensor scores = m(batch.frames, batch.lengths);
+      [&](Classifier& m, const Utterances& batch) {
+        const Tensor scores = scores_of(m, batch, options.packed);
         return std::pair(nn::softmax_cross_entropy(scores, batch.labels), strata::stop_gradient(scores));
       },
       strata::of_type<strata::Param>);
@@ -52,8 +57,8 @@ void train(Classifier& model, const Utterances& data, const TrainingOptions& opt
   nn::eval(model);
 }
 
-Tensor predict(Classifier& model, const Utterances& data) {
-  return strata::argmax(model(data.frames, data.lengths), -1);
+Tensor predict(Classifier& model, const Utterances& data, bool packed) {
+  return strata::argmax(scores_of(model, data, packed), -1);
 }
 
 double accuracy(const Tensor& predictions, const Tensor& labels) {

@@ -13,6 +13,7 @@ struct TrainingOptions {
   strata::Index batch_size = 30;
   double learning_rate = 3e-3;
   std::int64_t seed = 0;  // of the order of the utterances
+  bool packed = false;    // the encoder reads utterances without padding
 };
 
 // How far training has come, told after every step.
@@ -31,7 +32,7 @@ void train(Classifier& model, const Utterances& data, const TrainingOptions& opt
            const std::function<void(const Progress&)>& report);
 
 // The speaker with the highest score for each utterance, int64 [utterance]. The model must be in evaluation mode.
-[[nodiscard]] strata::Tensor predict(Classifier& model, const Utterances& data);
+[[nodiscard]] strata::Tensor predict(Classifier& model, const Utterances& data, bool packed);
 
 // The share of predictions that are right.
 [[nodiscard]] double accuracy(const strata::Tensor& predictions, const strata::Tensor& labels);
