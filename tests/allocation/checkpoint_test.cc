@@ -70,8 +70,8 @@ std::vector<double> growth(C& cell, std::optional<Index> checkpoint_every) {
 
 template <class C>
 void expect_square_root(C& cell) {
-  for (const double factor : growth(cell, 0)) EXPECT_LT(factor, 2.6);  // 2, and little for every step
-  for (const double factor : growth(cell, {})) EXPECT_GT(factor, 3.4);
+  for (const double factor : growth(cell, 0)) EXPECT_LT(factor, 2.6);   // 2, and little for every step
+  for (const double factor : growth(cell, {})) EXPECT_GT(factor, 3.0);  // 4, save what does not depend on the steps
 }
 
 TEST(CheckpointedScan, NeedsMemoryForTheSquareRootOfTheSteps) {
