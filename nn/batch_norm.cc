@@ -26,8 +26,8 @@ Shape feature_shape(Index num_features) {
 // x as [outer, features, inner], without the last axis if it has size 1.
 struct View {
   Shape x;
-  Shape features;         // broadcasts to x
-  std::vector<int> axes;  // all but that of the features
+  Shape features;                    // broadcasts to x
+  strata::internal::List<int> axes;  // all but that of the features
 };
 
 View view_of(const Shape& shape, int axis) {

@@ -17,8 +17,8 @@ Shape feature_shape(Index num_features) {
 }
 
 // The shape of the parameters beside x: its sizes along the feature axes, 1 elsewhere.
-Shape shape_beside(const Tensor& x, const std::vector<int>& feature_axes, Index num_features) {
-  std::vector<Index> sizes(static_cast<std::size_t>(x.rank()), 1);
+Shape shape_beside(const Tensor& x, std::span<const int> feature_axes, Index num_features) {
+  strata::internal::List<Index> sizes(static_cast<std::size_t>(x.rank()), 1);
   for (const int axis : strata::internal::normalize_axes(feature_axes, x.shape(), "LayerNorm")) {
     sizes[static_cast<std::size_t>(axis)] = x.size(axis);
   }

@@ -121,8 +121,8 @@ namespace internal {
 
 template <class T>
 struct IsList : std::false_type {};
-template <class T>
-struct IsList<std::vector<T>> : std::true_type {};
+template <class T, class Allocator>
+struct IsList<std::vector<T, Allocator>> : std::true_type {};
 template <class T, std::size_t N>
 struct IsList<std::array<T, N>> : std::true_type {};
 template <class T>

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "strata/recurrent/internal/cell_checks.h"
+#include "strata/recurrent/internal/split_gates.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
@@ -50,8 +51,7 @@ Step<LSTMCarry> ConvLSTMCell<SpatialAxes>::operator()(const Carry& carry, const 
   internal::check_input(cell_name, x, ih.kernel.value().size(-2), SpatialAxes);
   internal::check_carry(cell_name, "c", carry.c, x, features);
   internal::check_carry(cell_name, "h", carry.h, x, features);
-  const std::vector<Tensor> gates = split_axis(ih(x) + hh(carry.h), num_gates, -1);
-  const Tensor &i = gates[0], &g = gates[1], &f = gates[2], &o = gates[3];
+  const auto [i, g, f, o] = internal::split_gates<num_gates>(ih(x) + hh(carry.h));
   const Tensor new_c = (sigmoid(f + 1) * carry.c + sigmoid(i) * strata::tanh(g)).astype(carry.c.dtype());
   const Tensor new_h = (sigmoid(o) * strata::tanh(new_c)).astype(carry.h.dtype());
   return {{.c = new_c, .h = new_h}, new_h};

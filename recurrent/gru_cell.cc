@@ -2,6 +2,7 @@
 #include "strata/recurrent/gru_cell.h"
 
 #include "strata/recurrent/internal/cell_checks.h"
+#include "strata/recurrent/internal/split_gates.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/linear_algebra.h"
@@ -47,8 +48,8 @@ Step<HiddenCarry> GRUCell::operator()(const Carry& carry, const Tensor& x) const
 Step<HiddenCarry> GRUCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
   internal::check_input("GRUCell", x, dense_i.kernel.value().size(0));
   internal::check_carry("GRUCell", "h", carry.h, x, dense_h.kernel.value().size(0));
-  const std::vector<Tensor> from_x = split_axis(dense_i(x), 3, -1);
-  const std::vector<Tensor> from_h = split_axis(dense_h(h), 3, -1);
+  const auto from_x = internal::split_gates<3>(dense_i(x));
+  const auto from_h = internal::split_gates<3>(dense_h(h));
   const Tensor r = options.gate(from_x[0] + from_h[0]);
   const Tensor z = options.gate(from_x[1] + from_h[1]);
   const Tensor state_part = options.form == GRUForm::reset_after ? r * from_h[2] : reset_before_product(dense_h, r, h);

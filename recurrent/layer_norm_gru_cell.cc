@@ -2,6 +2,7 @@
 #include "strata/recurrent/layer_norm_gru_cell.h"
 
 #include "strata/recurrent/internal/cell_checks.h"
+#include "strata/recurrent/internal/split_gates.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/manipulate.h"
@@ -60,10 +61,7 @@ Step<HiddenCarry> LayerNormGRUCell::step_with_h(const Carry& carry, const Tensor
   internal::check_carry(name, "h", carry.h, x, hidden);
   const Columns from_x = columns_of(dense_i(x), hidden);
   const Columns from_h = columns_of(dense_h(h), hidden);
-  const std::vector<Tensor> gates =
-      split_axis(options.gate(norm_gates_i(from_x.gates) + norm_gates_h(from_h.gates)), 2, -1);
-  const Tensor& r = gates[0];
-  const Tensor& z = gates[1];
+  const auto [r, z] = internal::split_gates<2>(options.gate(norm_gates_i(from_x.gates) + norm_gates_h(from_h.gates)));
   const Tensor n = options.activation(norm_n_i(from_x.n) + r * norm_n_h(from_h.n));
   const Tensor new_h = ((1.0 - z) * n + z * carry.h).astype(carry.h.dtype());
   return {{.h = new_h}, new_h};

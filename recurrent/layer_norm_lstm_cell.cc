@@ -44,7 +44,7 @@ Step<LSTMCarry> LayerNormLSTMCell::operator()(const Carry& carry, const Tensor& 
 Step<LSTMCarry> LayerNormLSTMCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
   const Index hidden = dense_h.kernel.value().size(0);
   internal::check_lstm_step(name, carry, x, dense_i.kernel.value().size(0), hidden, hidden);
-  const internal::LSTMGates gates = internal::split_gates(norm_i(dense_i(x)) + norm_h(dense_h(h)));
+  const internal::LSTMGates gates = internal::lstm_gates(norm_i(dense_i(x)) + norm_h(dense_h(h)));
   const Tensor c = internal::next_memory(options, gates, carry.c);
   const Tensor new_h = internal::next_output(options, gates, norm_c(c), carry.h);
   return {{.c = c, .h = new_h}, new_h};

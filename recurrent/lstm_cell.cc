@@ -79,7 +79,7 @@ Step<LSTMCarry> OptimizedLSTMCell::operator()(const Carry& carry, const Tensor& 
 Step<LSTMCarry> OptimizedLSTMCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
   const Index hidden = dense_h.kernel.value().size(0);
   internal::check_lstm_step("OptimizedLSTMCell", carry, x, dense_i.kernel.value().size(0), hidden, hidden);
-  return lstm_step(options, carry, internal::split_gates(dense_i(x) + dense_h(h)));
+  return lstm_step(options, carry, internal::lstm_gates(dense_i(x) + dense_h(h)));
 }
 
 LSTMCarry OptimizedLSTMCell::initial_carry(const Shape& input) const {

@@ -37,7 +37,7 @@ Step<LSTMCarry> ProjectedLSTMCell::operator()(const Carry& carry, const Tensor& 
 Step<LSTMCarry> ProjectedLSTMCell::step_with_h(const Carry& carry, const Tensor& x, const Tensor& h) const {
   const Tensor& kernel = projection.kernel;
   internal::check_lstm_step(name, carry, x, dense_i.kernel.value().size(0), kernel.size(0), kernel.size(1));
-  const internal::LSTMGates gates = internal::split_gates(dense_i(x) + dense_h(h));
+  const internal::LSTMGates gates = internal::lstm_gates(dense_i(x) + dense_h(h));
   const Tensor c = internal::next_memory(options, gates, carry.c);
   const Tensor new_h = projection(internal::next_output(options, gates, c, carry.h)).astype(carry.h.dtype());
   return {{.c = c, .h = new_h}, new_h};

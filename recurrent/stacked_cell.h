@@ -21,7 +21,8 @@ struct StackedCellOptions {
 // Paths: `cells/0/...`.
 template <Cell C>
 struct StackedCell {
-  using Carry = std::vector<typename C::Carry>;
+  // A std::vector, but that a stream's steps take its memory from no heap.
+  using Carry = strata::internal::List<typename C::Carry>;
   using Sequence = std::vector<SequenceOf<C>>;
   static constexpr int num_feature_axes = C::num_feature_axes;
 
@@ -39,6 +40,7 @@ struct StackedCell {
   [[nodiscard]] Step<Carry> operator()(const Carry& carry, const Tensor& x, const Sequence& sequence) {
     internal::check_num_carries(carry.size(), cells.size(), "StackedCell");
     Step<Carry> result{{}, x};
+    result.carry.reserve(cells.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
       Step<typename C::Carry> layer = step(cells[i], carry[i], result.y, sequence[i]);
       result.carry.push_back(std::move(layer.carry));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/stream.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -29,6 +30,19 @@ void check_stream_part(const std::string& part, const Tensor& got, const Tensor&
   };
   if (got.shape() != expected.shape()) throw ShapeError(message());
   if (got.dtype() != expected.dtype()) throw DTypeError(message());
+}
+
+void check_stream_output(const Tensor& y) {
+  if (y.dtype() == DType::float32) return;
+  throw DTypeError("[stream] the module's output is " + describe(y) +
+                   ", expected float32. Give it parameters of that type.");
+}
+
+Tensor deep_copy(const Tensor& x) {
+  Tensor copy = Tensor::uninitialized(x.shape(), x.dtype());
+  const std::span<const std::byte> from = x.bytes();
+  std::copy(from.begin(), from.end(), copy.mutable_bytes().begin());
+  return copy;
 }
 
 }  // namespace strata::recurrent::internal

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "strata/recurrent/internal/fused.h"
+#include "strata/recurrent/internal/stream_checks.h"
 #include "strata/recurrent/internal/stream_state.h"
 
 // Cells that run step by step in real time: fixed shapes, memory reserved beforehand, the state carried along.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <span>
-#include <utility>
-#include <vector>
+
+#include "strata/tensor/internal/recycler.h"
 
 namespace strata {
 
@@ -14,13 +15,18 @@ class Axes {
   Axes() = default;
   Axes(int axis) : axes_{axis} {}
   Axes(std::initializer_list<int> axes) : axes_(axes) {}
-  Axes(std::vector<int> axes) : axes_(std::move(axes)) {}
+  // A std::vector, std::array or std::span of them.
+  template <class R>
+  requires std::convertible_to<const R&, std::span<const int>> Axes(const R& axes) {
+    const std::span<const int> named = axes;
+    axes_.assign(named.begin(), named.end());
+  }
 
   [[nodiscard]] bool all() const noexcept { return axes_.empty(); }
   [[nodiscard]] std::span<const int> named() const noexcept { return axes_; }
 
  private:
-  std::vector<int> axes_;
+  internal::List<int> axes_;
 };
 
 }  // namespace strata

@@ -103,7 +103,7 @@ Tensor concatenate(std::span<const Tensor> tensors, int axis) {
   const int position = tensors[0].shape().normalize_axis(axis, "concatenate");
   const Shape shape = joined_shape(tensors, position);
   const DType dtype = common_dtype(tensors);
-  std::vector<Tensor> inputs;
+  internal::List<Tensor> inputs;
   for (const Tensor& t : tensors) inputs.push_back(t.astype(dtype));
   Tensor result = joined(inputs, position, shape);
   if (std::none_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.is_tracked(); })) return result;
@@ -128,7 +128,7 @@ Tensor stack(std::span<const Tensor> tensors, int axis) {
                      to_string(tensors[0].shape()) + ".");
   }
   const int position = axis < 0 ? axis + rank : axis;
-  std::vector<Tensor> expanded;
+  internal::List<Tensor> expanded;
   for (const Tensor& t : tensors) expanded.push_back(expand_dims(t, position));
   return concatenate(expanded, position);
 }
@@ -182,7 +182,7 @@ Tensor pad(const Tensor& x, std::span<const PadWidth> widths, Scalar value) {
     throw ShapeError("[pad] " + std::to_string(widths.size()) + " widths for a tensor of shape " +
                      to_string(x.shape()) + ". Give one for each axis.");
   }
-  std::vector<Index> sizes;
+  internal::List<Index> sizes;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     const auto [before, after] = widths[i];
     if (before < 0 || after < 0) {
@@ -192,7 +192,7 @@ Tensor pad(const Tensor& x, std::span<const PadWidth> widths, Scalar value) {
     sizes.push_back(internal::add_sizes(internal::add_sizes(before, x.shape().sizes()[i], "pad"), after, "pad"));
   }
   const Shape shape{std::span<const Index>(sizes)};
-  const std::vector<Index> strides = dense_strides(shape);
+  const internal::List<Index> strides = dense_strides(shape);
   Index first = 0;
   for (std::size_t i = 0; i < widths.size(); ++i) first += widths[i].before * strides[i];
   Tensor result = full(shape, value, x.dtype());

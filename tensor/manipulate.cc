@@ -40,10 +40,10 @@ bool keeps_layout(const Shape& shape, std::span<const int> order) {
 }
 
 // `order` names every axis once, counted from the front.
-Tensor permuted(const Tensor& x, const std::vector<int>& order) {
-  const std::vector<Index> strides = dense_strides(x.shape());
-  std::vector<Index> sizes;
-  std::vector<Index> from;
+Tensor permuted(const Tensor& x, const internal::List<int>& order) {
+  const internal::List<Index> strides = dense_strides(x.shape());
+  internal::List<Index> sizes;
+  internal::List<Index> from;
   for (const int axis : order) {
     sizes.push_back(x.size(axis));
     from.push_back(strides[static_cast<std::size_t>(axis)]);
@@ -52,20 +52,20 @@ Tensor permuted(const Tensor& x, const std::vector<int>& order) {
   if (keeps_layout(x.shape(), order)) return x.reshape(shape);
   Tensor result = gathered(x, 0, shape, from);
   if (!x.is_tracked()) return result;
-  std::vector<int> inverse(order.size());
+  internal::List<int> inverse(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) inverse[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
   return differentiable(std::move(result), {x},
                         [inverse](const Tensor& dy) { return std::vector<Cotangent>{permuted(dy, inverse)}; });
 }
 
-std::vector<int> all_axes(const Tensor& x) {
-  std::vector<int> axes(static_cast<std::size_t>(x.rank()));
+internal::List<int> all_axes(const Tensor& x) {
+  internal::List<int> axes(static_cast<std::size_t>(x.rank()));
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
 }
 
-Tensor flipped(const Tensor& x, const std::vector<int>& axes) {
-  std::vector<Index> strides = dense_strides(x.shape());
+Tensor flipped(const Tensor& x, const internal::List<int>& axes) {
+  internal::List<Index> strides = dense_strides(x.shape());
   Index first = 0;
   for (const int axis : axes) {
     Index& stride = strides[static_cast<std::size_t>(axis)];
@@ -99,7 +99,7 @@ Tensor repeated(const Tensor& x, int axis, Index before, Index after, const char
 }  // namespace
 
 Tensor transpose(const Tensor& x) {
-  std::vector<int> order = all_axes(x);
+  internal::List<int> order = all_axes(x);
   std::reverse(order.begin(), order.end());
   return permuted(x, order);
 }
@@ -109,7 +109,7 @@ Tensor transpose(const Tensor& x, std::span<const int> axes) {
     throw ShapeError("[transpose] " + std::to_string(axes.size()) + " axes for a tensor of shape " +
                      to_string(x.shape()) + ". Name every axis once.");
   }
-  std::vector<int> order;
+  internal::List<int> order;
   for (const int axis : axes) order.push_back(x.shape().normalize_axis(axis));
   return permuted(x, order);
 }
@@ -119,7 +119,7 @@ Tensor transpose(const Tensor& x, std::initializer_list<int> axes) {
 }
 
 Tensor swap_axes(const Tensor& x, int a, int b) {
-  std::vector<int> order = all_axes(x);
+  internal::List<int> order = all_axes(x);
   const auto first = static_cast<std::size_t>(x.shape().normalize_axis(a, "swap_axes"));
   const auto second = static_cast<std::size_t>(x.shape().normalize_axis(b, "swap_axes"));
   std::swap(order[first], order[second]);
@@ -129,7 +129,7 @@ Tensor swap_axes(const Tensor& x, int a, int b) {
 Tensor move_axis(const Tensor& x, int from, int to) {
   const int source = x.shape().normalize_axis(from, "move_axis");
   const int target = x.shape().normalize_axis(to, "move_axis");
-  std::vector<int> order = all_axes(x);
+  internal::List<int> order = all_axes(x);
   order.erase(order.begin() + source);
   order.insert(order.begin() + target, source);
   return permuted(x, order);
@@ -146,8 +146,8 @@ Tensor expand_dims(const Tensor& x, int axis) {
 }
 
 Tensor squeeze(const Tensor& x, const Axes& axes) {
-  const std::vector<int> removed = normalize_axes(axes.named(), x.shape(), "squeeze");
-  std::vector<Index> sizes;
+  const internal::List<int> removed = normalize_axes(axes.named(), x.shape(), "squeeze");
+  internal::List<Index> sizes;
   for (int axis = 0; axis < x.rank(); ++axis) {
     const bool is_one = x.size(axis) == 1;
     const bool is_named = std::binary_search(removed.begin(), removed.end(), axis);
@@ -174,8 +174,8 @@ Tensor flatten(const Tensor& x, int first, int last) {
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   const int added = shape.rank() - x.rank();
-  const std::vector<Index> dense = dense_strides(x.shape());
-  std::vector<Index> strides(static_cast<std::size_t>(std::max(added, 0)), 0);
+  const internal::List<Index> dense = dense_strides(x.shape());
+  internal::List<Index> strides(static_cast<std::size_t>(std::max(added, 0)), 0);
   for (int axis = 0; axis < x.rank(); ++axis) {
     if (added < 0 || (x.size(axis) != 1 && x.size(axis) != shape[axis + added])) {
       throw ShapeError("[broadcast_to] " + to_string(x.shape()) + " cannot become " + to_string(shape) +

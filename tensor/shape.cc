@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "strata/tensor/error.h"
+#include "strata/tensor/internal/recycler.h"
 
 namespace strata {
 namespace {
@@ -82,7 +83,7 @@ Shape Shape::without_axis(int axis) const {
 }
 
 Shape Shape::append(const Shape& inner) const {
-  std::vector<Index> all(begin(), end());
+  internal::List<Index> all(begin(), end());
   all.insert(all.end(), inner.begin(), inner.end());
   return Shape(all);
 }
@@ -97,7 +98,7 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << 
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* operation) {
   const int rank = std::max(a.rank(), b.rank());
-  std::vector<Index> sizes(static_cast<std::size_t>(rank));
+  internal::List<Index> sizes(static_cast<std::size_t>(rank));
   for (int from_end = 1; from_end <= rank; ++from_end) {
     const Index left = from_end <= a.rank() ? a[-from_end] : 1;
     const Index right = from_end <= b.rank() ? b[-from_end] : 1;

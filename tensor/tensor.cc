@@ -10,12 +10,19 @@
 
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/internal/tensor_access.h"
 
 namespace strata {
 namespace {
 
 using internal::TensorAccess;
+
+template <class... A>
+std::shared_ptr<internal::TensorBody> make_body(A&&... arguments) {
+  return std::allocate_shared<internal::TensorBody>(internal::RecyclingAllocator<internal::TensorBody>(),
+                                                    std::forward<A>(arguments)...);
+}
 
 // The position counted from the front. Throws ValueError that starts with `[operation]`.
 Index normalize_index(Index index, Index size, const char* operation) {
@@ -53,7 +60,7 @@ Tensor leading_entries(const Tensor& t, Index first, const Shape& shape) {
 
 // The shape that x takes: one of the sizes may be -1.
 Shape infer_size(const Tensor& x, std::span<const Index> sizes) {
-  std::vector<Index> result(sizes.begin(), sizes.end());
+  internal::List<Index> result(sizes.begin(), sizes.end());
   const auto unknown = std::find(result.begin(), result.end(), -1);
   Index known = 1;
   for (auto size = result.begin(); size != result.end(); ++size) {
@@ -76,8 +83,7 @@ Tensor internal::TensorAccess::alias(const Tensor& t, Index first, const Shape& 
   const TensorBody& body = t.body();
   std::byte* const data =
       body.data + static_cast<std::size_t>(first) * static_cast<std::size_t>(size_in_bytes(body.dtype));
-  return Tensor(
-      std::make_shared<TensorBody>(shape, body.dtype, data, body.read_only, body.owner ? body.owner : t.body_));
+  return Tensor(make_body(shape, body.dtype, data, body.read_only, body.owner ? body.owner : t.body_));
 }
 
 Tensor::Tensor(DType dtype, Shape shape, const void* elements, std::size_t count) {
@@ -96,7 +102,7 @@ Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
   }
   const auto bytes = static_cast<std::size_t>(elements * width);
   try {
-    return Tensor(std::make_shared<internal::TensorBody>(shape, dtype, bytes));
+    return Tensor(make_body(shape, dtype, bytes));
   } catch (const std::bad_alloc&) {
     throw_too_large(dtype, shape, std::to_string(bytes) + " bytes, which the system does not have");
   }
@@ -109,7 +115,7 @@ Tensor Tensor::view_bytes(DType dtype, Shape shape, const void* elements, std::s
                      ".");
   }
   auto* const data = const_cast<std::byte*>(static_cast<const std::byte*>(elements));
-  return Tensor(std::make_shared<internal::TensorBody>(shape, dtype, data, true, std::move(owner)));
+  return Tensor(make_body(shape, dtype, data, true, std::move(owner)));
 }
 
 std::size_t Tensor::num_bytes() const noexcept {

@@ -57,6 +57,7 @@
 #include "strata/recurrent/learned_carry.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
+#include "strata/recurrent/module_stream.h"
 #include "strata/recurrent/noise.h"
 #include "strata/recurrent/packed_sequence.h"
 #include "strata/recurrent/projected_lstm_cell.h"

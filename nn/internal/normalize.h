@@ -2,17 +2,17 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/tensor.h"
 
 namespace strata::nn::internal {
 
 struct NormalizeOptions {
-  std::vector<int> axes;            // that statistics are taken over; not empty, not negative, none twice
-  std::optional<Tensor> mask = {};  // bool, broadcasts to x: which elements enter the statistics; by default all
-  const Tensor* scale = nullptr;    // of the rank of x, broadcasts to x
-  const Tensor* bias = nullptr;     // the same
+  strata::internal::List<int> axes;  // that statistics are taken over; not empty, not negative, none twice
+  std::optional<Tensor> mask = {};   // bool, broadcasts to x: which elements enter the statistics; by default all
+  const Tensor* scale = nullptr;     // of the rank of x, broadcasts to x
+  const Tensor* bias = nullptr;      // the same
   double epsilon = 0;
 };
 

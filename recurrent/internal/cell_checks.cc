@@ -43,12 +43,13 @@ void check_input(const char* cell, const Tensor& x, Index in_features, int spati
 
 void check_carry(const char* cell, const char* part, const Tensor& value, const Tensor& x, Index hidden) {
   const Shape expected = carry_shape(cell, x.shape(), hidden);
+  if (value.shape() == expected && is_floating(value.dtype())) return;
   const std::string start = "[" + std::string(cell) + "] part `" + part + "` of the carry is " + describe(value);
   if (value.shape() != expected) {
     throw ShapeError(start + ", expected shape " + to_string(expected) + " for x of shape " + to_string(x.shape()) +
                      ".");
   }
-  if (!is_floating(value.dtype())) throw DTypeError(start + ", expected floating numbers.");
+  throw DTypeError(start + ", expected floating numbers.");
 }
 
 Shape carry_shape(const char* cell, const Shape& input, Index hidden, int spatial_axes) {

@@ -2,6 +2,7 @@
 #include "strata/recurrent/internal/lstm_parts.h"
 
 #include "strata/recurrent/internal/cell_checks.h"
+#include "strata/recurrent/internal/split_gates.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/manipulate.h"
 
@@ -30,9 +31,9 @@ void check_lstm_step(const char* cell, const LSTMCarry& carry, const Tensor& x, 
   check_carry(cell, "h", carry.h, x, output);
 }
 
-LSTMGates split_gates(const Tensor& sums) {
-  const std::vector<Tensor> gates = split_axis(sums, 4, -1);
-  return {gates[0], gates[1], gates[2], gates[3]};
+LSTMGates lstm_gates(const Tensor& sums) {
+  auto [i, f, g, o] = split_gates<4>(sums);
+  return {std::move(i), std::move(f), std::move(g), std::move(o)};
 }
 
 Tensor next_memory(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c) {

@@ -24,7 +24,7 @@ struct LSTMGates {
 };
 
 // The parts of a sum that holds the gates side by side, in this order.
-LSTMGates split_gates(const Tensor& sums);
+LSTMGates lstm_gates(const Tensor& sums);
 
 // c' = f c + i g
 Tensor next_memory(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c);

@@ -60,14 +60,6 @@ CarryView<T> carry_view(Carry& carry, Index hidden) {
   return view;
 }
 
-// Ends the program, with a message on the standard error stream, unless spans have the expected sizes: a step that runs
-// in real time has nobody to catch an error.
-void require_step_sizes(std::size_t in, Index expected_in, std::size_t out, Index expected_out) noexcept;
-
-// Checks of a stream's shapes; they throw ShapeError or DTypeError.
-Index checked_batch(Index batch);
-void check_stream_part(const std::string& part, const Tensor& got, const Tensor& expected);
-
 extern template class StreamState<float>;
 extern template class StreamState<double>;
 

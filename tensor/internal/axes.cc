@@ -15,8 +15,8 @@ namespace {
 
 }  // namespace
 
-std::vector<int> normalize_axes(std::span<const int> axes, const Shape& shape, const char* operation) {
-  std::vector<int> result;
+List<int> normalize_axes(std::span<const int> axes, const Shape& shape, const char* operation) {
+  List<int> result;
   for (const int axis : axes) result.push_back(shape.normalize_axis(axis, operation));
   std::sort(result.begin(), result.end());
   if (const auto twice = std::adjacent_find(result.begin(), result.end()); twice != result.end()) {
@@ -39,7 +39,7 @@ Index multiply_sizes(Index a, Index b, const char* operation) {
 }
 
 Shape with_size(const Shape& shape, int axis, Index size) {
-  std::vector<Index> sizes(shape.begin(), shape.end());
+  List<Index> sizes(shape.begin(), shape.end());
   sizes[static_cast<std::size_t>(shape.normalize_axis(axis))] = size;
   return Shape(sizes);
 }

@@ -34,7 +34,7 @@ BroadcastLoops::BroadcastLoops(const Shape& result, std::span<const Shape* const
 }
 
 BroadcastLoops::Position BroadcastLoops::start(Index row) const {
-  Position position{std::vector<Index>(outer_.size()), {}};
+  Position position{List<Index>(outer_.size()), {}};
   for (std::size_t k = 0; k < outer_.size(); ++k) {
     position.counters[k] = row % outer_[k].size;
     row /= outer_[k].size;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/shape.h"
 
 namespace strata::internal {
@@ -42,14 +43,14 @@ class BroadcastLoops {
     Offsets strides;
   };
   struct Position {
-    std::vector<Index> counters;  // for each outer axis
+    List<Index> counters;  // for each outer axis
     Offsets offsets;
   };
 
   [[nodiscard]] Position start(Index row) const;
   void advance(Position& position) const;
 
-  std::vector<Axis> outer_;  // innermost first
+  List<Axis> outer_;  // innermost first
   Axis inner_{1, {}};
   Index num_rows_ = 1;
 };

@@ -24,8 +24,8 @@ struct MergedAxis {
 };
 
 // Outermost first; at least one.
-std::vector<MergedAxis> merged_axes(const Shape& shape, const std::vector<bool>& reduced) {
-  std::vector<MergedAxis> axes;
+List<MergedAxis> merged_axes(const Shape& shape, const List<bool>& reduced) {
+  List<MergedAxis> axes;
   for (std::size_t i = 0; i < reduced.size(); ++i) {
     const Index size = shape.sizes()[i];
     if (size == 1) continue;
@@ -115,7 +115,7 @@ class Folding {
 
   Fold fold_;
   FoldRows rows_;
-  std::vector<MergedAxis> axes_;
+  List<MergedAxis> axes_;
   const std::byte* x_;
   Index width_;
 };
@@ -125,8 +125,8 @@ class Folding {
 Reduction::Reduction(const Shape& shape, const Axes& axes, const char* operation)
     : reduced(static_cast<std::size_t>(shape.rank()), axes.all()) {
   for (const int axis : normalize_axes(axes.named(), shape, operation)) reduced[static_cast<std::size_t>(axis)] = true;
-  std::vector<Index> ones(shape.begin(), shape.end());
-  std::vector<Index> kept;
+  List<Index> ones(shape.begin(), shape.end());
+  List<Index> kept;
   for (std::size_t i = 0; i < ones.size(); ++i) {
     if (reduced[i]) {
       count *= std::exchange(ones[i], 1);
@@ -139,7 +139,7 @@ Reduction::Reduction(const Shape& shape, const Axes& axes, const char* operation
 }
 
 Axes Reduction::axes() const {
-  std::vector<int> result;
+  List<int> result;
   for (std::size_t i = 0; i < reduced.size(); ++i) {
     if (reduced[i]) result.push_back(static_cast<int>(i));
   }
@@ -156,8 +156,8 @@ Tensor fold(Fold fold, const Tensor& x, const Reduction& reduction) {
 Tensor first_equal(const Tensor& x, const Tensor& extremes, const Reduction& reduction) {
   Tensor found = Tensor::uninitialized(x.shape(), DType::boolean);
   if (x.size() == 0) return found;
-  const std::vector<MergedAxis> axes = merged_axes(x.shape(), reduction.reduced);
-  std::vector<bool> taken(static_cast<std::size_t>(extremes.size()), false);
+  const List<MergedAxis> axes = merged_axes(x.shape(), reduction.reduced);
+  List<bool> taken(static_cast<std::size_t>(extremes.size()), false);
   dispatch(x.dtype(), [&]<class T>(T) {
     if constexpr (std::is_floating_point_v<T>) {
       const T* elements = x.data<T>().data();
@@ -181,7 +181,7 @@ Tensor first_equal(const Tensor& x, const Tensor& extremes, const Reduction& red
 
 Tensor sum_to_shape(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  std::vector<int> axes;
+  List<int> axes;
   const int extra = x.rank() - shape.rank();
   for (int axis = 0; axis < x.rank(); ++axis) {
     if (axis < extra || (shape[axis - extra] == 1 && x.size(axis) != 1)) axes.push_back(axis);

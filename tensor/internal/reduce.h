@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/reduce.h"
 #include "strata/tensor/tensor.h"
 
@@ -21,10 +22,10 @@ struct Reduction {
   // All reduced axes; empty for a scalar.
   [[nodiscard]] Axes axes() const;
 
-  std::vector<bool> reduced;  // for each axis
-  Shape with_ones;            // the reduced axes have size 1
-  Shape without;              // the reduced axes are left out
-  Index count = 1;            // elements per result
+  List<bool> reduced;  // for each axis
+  Shape with_ones;     // the reduced axes have size 1
+  Shape without;       // the reduced axes are left out
+  Index count = 1;     // elements per result
 };
 
 // The accumulators that all elements of x were folded into, in the shape reduction.with_ones: sums and products of

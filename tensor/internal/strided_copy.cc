@@ -147,8 +147,8 @@ void copy_axes(std::byte* to, const std::byte* from, std::span<const CopyAxis> a
 }
 
 // Outermost first, without axes of size 1, and neighbours that are one run of equal steps on both sides made one.
-std::vector<CopyAxis> merged_axes(std::span<const Index> to, std::span<const Index> from, const Shape& shape) {
-  std::vector<CopyAxis> axes;
+List<CopyAxis> merged_axes(std::span<const Index> to, std::span<const Index> from, const Shape& shape) {
+  List<CopyAxis> axes;
   for (std::size_t i = 0; i < to.size(); ++i) {
     const CopyAxis inner{shape.sizes()[i], to[i], from[i]};
     if (inner.size == 1) continue;
@@ -166,7 +166,7 @@ std::vector<CopyAxis> merged_axes(std::span<const Index> to, std::span<const Ind
 }
 
 // The order of the loops is free: the axis along which reading is densest goes right before the innermost.
-void bring_dense_axis_inside(std::vector<CopyAxis>& axes) {
+void bring_dense_axis_inside(List<CopyAxis>& axes) {
   if (axes.back().from_stride == 1) return;
   const auto densest = std::find_if(axes.begin(), axes.end() - 1, [](const CopyAxis& a) { return a.from_stride == 1; });
   if (densest != axes.end() - 1) std::rotate(densest, densest + 1, axes.end() - 1);
@@ -190,21 +190,21 @@ void copy_of_width(std::byte* to, const std::byte* from, std::span<const CopyAxi
 void copy_strided(std::byte* to, std::span<const Index> to_strides, const std::byte* from,
                   std::span<const Index> from_strides, const Shape& shape, int width) {
   if (shape.num_elements() == 0) return;
-  std::vector<CopyAxis> axes = merged_axes(to_strides, from_strides, shape);
+  List<CopyAxis> axes = merged_axes(to_strides, from_strides, shape);
   bring_dense_axis_inside(axes);
   const CopyAxis outermost = axes[0];
   const Index bytes_per_entry = shape.num_elements() / outermost.size * width;
   Index entries_per_task = std::max<Index>(1, bytes_per_task / bytes_per_entry);
   if (axes.size() == 2) entries_per_task = (entries_per_task + tile<1> - 1) / tile<1> * tile<1>;  // whole tiles
   parallel_for(0, outermost.size, entries_per_task, [&](Index begin, Index end) {
-    std::vector<CopyAxis> part = axes;
+    List<CopyAxis> part = axes;
     part[0].size = end - begin;
     copy_of_width(to + begin * outermost.to_stride * width, from + begin * outermost.from_stride * width, part, width);
   });
 }
 
-std::vector<Index> dense_strides(const Shape& shape) {
-  std::vector<Index> strides(static_cast<std::size_t>(shape.rank()));
+List<Index> dense_strides(const Shape& shape) {
+  List<Index> strides(static_cast<std::size_t>(shape.rank()));
   Index step = 1;
   for (std::size_t axis = strides.size(); axis-- > 0;) {
     strides[axis] = step;

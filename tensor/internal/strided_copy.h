@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/shape.h"
 
 namespace strata::internal {
@@ -17,6 +18,6 @@ void copy_strided(std::byte* to, std::span<const Index> to_strides, const std::b
                   std::span<const Index> from_strides, const Shape& shape, int width);
 
 // The distances, in elements, between neighbours along each axis of a row-major array.
-[[nodiscard]] std::vector<Index> dense_strides(const Shape& shape);
+[[nodiscard]] List<Index> dense_strides(const Shape& shape);
 
 }  // namespace strata::internal

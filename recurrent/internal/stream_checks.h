@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "strata/tensor/tensor.h"
+
+// What streams have in common.
+namespace strata::recurrent::internal {
+
+// Ends the program, with a message on the standard error stream, unless spans have the expected sizes: a step that runs
+// in real time has nobody to catch an error.
+void require_step_sizes(std::size_t in, Index expected_in, std::size_t out, Index expected_out) noexcept;
+
+// Checks of a stream's shapes; they throw ShapeError or DTypeError.
+Index checked_batch(Index batch);
+void check_stream_part(const std::string& part, const Tensor& got, const Tensor& expected);
+
+// Throws DTypeError unless an output is float32.
+void check_stream_output(const Tensor& y);
+
+// The same elements in memory of their own.
+[[nodiscard]] Tensor deep_copy(const Tensor& x);
+
+}  // namespace strata::recurrent::internal
