@@ -155,5 +155,11 @@ RC_GTEST_PROP(StateProperty, OrderDoesNotDependOnInsertion, ()) {
   RC_ASSERT(one_by_one == State(std::move(entries)));
 }
 
+// docs/architecture.md tells these figures.
+TEST(State, AnEntryTakesFortyEightBytes) {
+  EXPECT_EQ(sizeof(Tensor), 16U);
+  EXPECT_EQ(sizeof(State::Entry), 48U);
+}
+
 }  // namespace
 }  // namespace strata
