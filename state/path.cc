@@ -89,16 +89,6 @@ void internal::throw_no_index() {
   throw ValueError("[Key] an integer key is a position of at most 2^63 - 1. Take a text for larger numbers.");
 }
 
-const std::string& internal::no_text() noexcept {
-  static const std::string none;
-  return none;
-}
-
-Key::Key(const Key& other) = default;
-Key::Key(Key&& other) noexcept = default;
-Key& Key::operator=(const Key& other) = default;
-Key& Key::operator=(Key&& other) noexcept = default;
-
 std::string to_string(const Key& key) {
   if (key.is_integer()) return std::to_string(key.integer());
   return needs_quotes(key.text()) ? internal::quote_text(key.text()) : key.text();

@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "strata/tensor/shape.h"
 
@@ -21,7 +20,6 @@ namespace strata {
 namespace internal {
 
 [[noreturn]] void throw_no_index();
-const std::string& no_text() noexcept;
 
 // Throws ValueError if the position does not fit 64 bits with a sign.
 template <std::integral T>
@@ -39,30 +37,26 @@ Index to_index(T position) {
 class Key {
  public:
   template <std::integral T>
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Key(T position) : value_(internal::to_index(position)) {}
-  Key(std::string text) : value_(std::move(text)) {}
-  Key(std::string_view text) : value_(std::in_place_type<std::string>, text) {}
-  Key(const char* text) : value_(std::in_place_type<std::string>, text) {}
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Key(T position)
+      : integer_(internal::to_index(position)), is_integer_(true) {}
+  Key(std::string text) : text_(std::move(text)) {}
+  Key(std::string_view text) : text_(text) {}
+  Key(const char* text) : text_(text) {}
 
-  // Not inline: g++ 12 warns, falsely, of uninitialised memory where it sees how a std::variant is copied or moved.
-  Key(const Key& other);
-  Key(Key&& other) noexcept;
-  Key& operator=(const Key& other);
-  Key& operator=(Key&& other) noexcept;
-  ~Key() = default;
+  [[nodiscard]] bool is_integer() const noexcept { return is_integer_; }
+  [[nodiscard]] Index integer() const noexcept { return integer_; }         // of an integer key
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }  // of a text key
 
-  [[nodiscard]] bool is_integer() const noexcept { return value_.index() == 0; }
-
-  // The position; 0 for a text key. The text; empty for an integer key.
-  [[nodiscard]] Index integer() const noexcept { return is_integer() ? *std::get_if<Index>(&value_) : 0; }
-  [[nodiscard]] const std::string& text() const noexcept {
-    return is_integer() ? internal::no_text() : *std::get_if<std::string>(&value_);
+  [[nodiscard]] std::strong_ordering operator<=>(const Key& other) const noexcept {
+    if (is_integer_ != other.is_integer_) return other.is_integer_ <=> is_integer_;
+    return is_integer_ ? integer_ <=> other.integer_ : text_ <=> other.text_;
   }
-
-  std::strong_ordering operator<=>(const Key&) const = default;
+  bool operator==(const Key&) const = default;
 
  private:
-  std::variant<Index, std::string> value_;
+  std::string text_;
+  Index integer_ = 0;
+  bool is_integer_ = false;
 };
 
 // The key as it stands in a path: integers as digits, texts as they are; a text that would be misread (empty, made like
@@ -80,11 +74,11 @@ class PathSlab;
 // ancestor further up, so that any of `depth` ancestors is reached in O(log depth) steps (Myers, "An applicative
 // random-access stack", 1983).
 struct PathNode {
-  std::uint32_t place;  // in its slab
-  std::int32_t depth;
   const PathNode* parent;  // null above the first key
   const PathNode* jump;
-  Key key;
+  [[no_unique_address]] Key key;  // the next two take its last bytes: 64 for all
+  std::uint8_t place;             // in its slab
+  std::int32_t depth;
 };
 
 // Memory of a few nodes, which stay until the last path to any of them goes.

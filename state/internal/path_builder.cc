@@ -27,7 +27,7 @@ class PathSlab {
   const PathNode* add(const PathNode* parent, const PathNode* jump, K&& key) {
     PathNode* node = nodes() + used_;
     const int depth = parent == nullptr ? 1 : parent->depth + 1;
-    new (node) PathNode{static_cast<std::uint32_t>(used_), depth, parent, jump, Key(std::forward<K>(key))};
+    new (node) PathNode{parent, jump, Key(std::forward<K>(key)), static_cast<std::uint8_t>(used_), depth};
     ++used_;
     if (parent != nullptr && of(parent) != this) of(parent)->retain();
     return node;

@@ -10,7 +10,7 @@
 namespace strata {
 namespace {
 
-// Shapes of more than four axes are stored outside of the tensor.
+// Shapes of more than four axes are stored in memory of their own.
 const Shape old_shape{1, 1, 1, 1, 2};  // NOLINT(cert-err58-cpp)
 
 struct Assignment {

@@ -165,5 +165,11 @@ TEST(State, ComparesDeepChainsThatShareNoKeys) {
   EXPECT_NE(state, support::chain(depth - 1, 1));
 }
 
+// docs/architecture.md tells these figures.
+TEST(State, AnEntryTakesFortyEightBytes) {
+  EXPECT_EQ(sizeof(Tensor), 16U);
+  EXPECT_EQ(sizeof(State::Entry), 48U);
+}
+
 }  // namespace
 }  // namespace strata

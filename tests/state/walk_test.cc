@@ -343,5 +343,57 @@ TEST(Dismantle, FreesCycles) {
   EXPECT_TRUE(watcher.expired());
 }
 
+struct Scale {
+  Param weight{tensor({1.0F})};
+  STRATA_FIELDS(weight)
+};
+
+// Places that own a scale or a variable, and places that may share them, in both orders of the walk.
+struct SharedBesideMembers {
+  std::shared_ptr<Scale> after;
+  std::shared_ptr<Param> after_weight;
+  Scale member;
+  std::optional<Scale> optional;
+  std::shared_ptr<Scale> zone;
+  std::shared_ptr<Param> zone_weight;
+  STRATA_FIELDS(after, after_weight, member, optional, zone, zone_weight)
+};
+
+// A shared_ptr that does not own what it points to.
+template <class T>
+std::shared_ptr<T> pointer_into(T& member) {
+  return std::shared_ptr<T>(std::shared_ptr<void>(), &member);
+}
+
+TEST(Walk, TakesSharedObjectsOfTheTypeOfMembers) {
+  SharedBesideMembers module;
+  module.after = module.zone = std::make_shared<Scale>();
+  module.after_weight = module.zone_weight = std::make_shared<Param>(tensor({1.0F}));
+  module.optional.emplace();
+  EXPECT_EQ(internal::collect_leaves(node_of(module)).size(), 4U);
+}
+
+TEST(Walk, RefusesPointersToMembersWhereverTheyStand) {
+  const auto expect_refused = [](auto&& set, const char* type) {
+    SharedBesideMembers module;
+    module.optional.emplace();
+    set(module);
+    EXPECT_THAT([&] { internal::collect_leaves(node_of(module)); },
+                ThrowsMessage<StateError>(HasSubstr("a shared_ptr points to a " + std::string(type))));
+  };
+  using M = SharedBesideMembers;
+  expect_refused([](M& m) { m.after = pointer_into(m.member); }, "");
+  expect_refused([](M& m) { m.zone = pointer_into(m.member); }, "");
+  expect_refused([](M& m) { m.after = pointer_into(*m.optional); }, "");
+  expect_refused([](M& m) { m.after_weight = pointer_into(m.member.weight); }, "Param");
+  expect_refused([](M& m) { m.zone_weight = pointer_into(m.optional->weight); }, "Param");
+  expect_refused(
+      [](M& m) {
+        m.after = std::make_shared<Scale>();
+        m.zone_weight = pointer_into(m.after->weight);
+      },
+      "Param");
+}
+
 }  // namespace
 }  // namespace strata
