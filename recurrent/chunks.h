@@ -45,7 +45,7 @@ class Chunks {
   // ValueError if a length is not in [0, time] or `steps` is not positive.
   Chunks(Tensor x, Index steps, ChunkOptions options = {});
 
-  [[nodiscard]] Index size() const noexcept { return (time_ + steps_ - 1) / steps_; }
+  [[nodiscard]] Index size() const noexcept { return time_ / steps_ + (time_ % steps_ != 0 ? 1 : 0); }
 
   // Throws ValueError if there is no such chunk.
   [[nodiscard]] Chunk operator[](Index index) const;

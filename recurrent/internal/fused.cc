@@ -68,9 +68,7 @@ struct Parts {
   const SequenceShape& shape;
   std::optional<Index> every;
 
-  [[nodiscard]] Index count() const {
-    return every ? std::max((longest_row(shape) + *every - 1) / *every, Index{1}) : 1;
-  }
+  [[nodiscard]] Index count() const { return every ? std::max(longest_row(shape) - 1, Index{0}) / *every + 1 : 1; }
   [[nodiscard]] SequenceShape operator[](Index number) const {
     return count() == 1 ? shape : part_of(shape, *every, number);
   }
