@@ -163,9 +163,8 @@ PackedScanResult<typename C::Carry> scan_packed_by_steps(C& cell, const PackedSe
   Carry& carry = lines.carry;
   std::vector<Tensor> y = gather_ended(*steps, outputs, carry);
   if (y.empty()) {
-    auto&& cell_aside = aside(cell);
     const Shape step = Shape{x.lengths().size()}.append(x.data().shape().axes(1, x.data().rank()));
-    y.push_back(cell_aside(std::as_const(carry), zeros(step, x.data().dtype())).y.slice(0, 0));
+    y.push_back(step_aside(cell, carry, zeros(step, x.data().dtype())).y.slice(0, 0));
   }
   for_each_tensor([&](const std::string&, Tensor& part) { part = steps->unsorted(part, x.batch()); }, "", carry);
   return {std::move(carry), x.with_data(steps->packed(y))};
