@@ -37,7 +37,9 @@ PackedStart<typename C::Carry> begin_packed_scan(const C& cell, const PackedSequ
                                                  const ScanOptions<typename C::Carry>& options) {
   check_no_lengths(options.seq_lengths);
   check_feature_axes(x.data(), C::num_feature_axes);
-  return {starting_carries(cell, step_shape(x), options), checked_resets(options.resets, Shape{x.total_steps()}),
+  StartingCarries<typename C::Carry> carries = starting_carries(cell, step_shape(x), options);
+  check_fused_start(cell, x.data(), x.batch(), carries.initial);
+  return {std::move(carries), checked_resets(options.resets, Shape{x.total_steps()}),
           SequenceShape{.rows = packed_rows(x.lengths().data<Index>()),
                         .steps = x.max_length(),
                         .reverse = options.reverse.value_or(false),
