@@ -38,7 +38,8 @@ struct ChunkOptions {
 // A sequence that has ended in an earlier chunk has length 0 in later ones and keeps its carry. Carries and the outputs
 // of valid steps are then those of one scan over the whole, bit for bit; so are outputs over padding that are zero, but
 // not those that are computed from it or repeated. With resets, pass the carry that episodes begin with as
-// `reset_carry`, since the initial one is not it any more.
+// `reset_carry`, since the initial one is not it any more. Scans in reverse cannot go on from chunk to chunk in this
+// order; run them, and so a Bidirectional, over the whole with `checkpoint_every`.
 class Chunks {
  public:
   // Throws ShapeError if x has no time axis or lengths or resets do not fit, DTypeError if their types do not,
