@@ -42,7 +42,7 @@ Chunk Chunks::operator[](Index index) const {
     throw ValueError("[chunks] there is no chunk " + std::to_string(index) + " of " + std::to_string(size()) + ".");
   }
   const Index begin = index * steps_;
-  const Index end = std::min(begin + steps_, time_);
+  const Index end = begin + std::min(steps_, time_ - begin);
   const auto cut = [&](const Tensor& whole) { return slice_axis(whole, time_axis_, begin, end); };
   Chunk chunk{.x = cut(x_), .seq_lengths = {}, .resets = {}, .begin = begin, .end = end};
   if (options_.seq_lengths) chunk.seq_lengths = lengths_within(*options_.seq_lengths, begin, end);

@@ -38,14 +38,15 @@ struct ChunkOptions {
 // A sequence that has ended in an earlier chunk has length 0 in later ones and keeps its carry. Carries and the outputs
 // of valid steps are then those of one scan over the whole, bit for bit; so are outputs over padding that are zero, but
 // not those that are computed from it or repeated. With resets, pass the carry that episodes begin with as
-// `reset_carry`, since the initial one is not it any more.
+// `reset_carry`, since the initial one is not it any more. Scans in reverse cannot go on from chunk to chunk in this
+// order; run them, and so a Bidirectional, over the whole with `checkpoint_every`.
 class Chunks {
  public:
   // Throws ShapeError if x has no time axis or lengths or resets do not fit, DTypeError if their types do not,
   // ValueError if a length is not in [0, time] or `steps` is not positive.
   Chunks(Tensor x, Index steps, ChunkOptions options = {});
 
-  [[nodiscard]] Index size() const noexcept { return (time_ + steps_ - 1) / steps_; }
+  [[nodiscard]] Index size() const noexcept { return time_ / steps_ + (time_ % steps_ != 0 ? 1 : 0); }
 
   // Throws ValueError if there is no such chunk.
   [[nodiscard]] Chunk operator[](Index index) const;

@@ -26,7 +26,9 @@ struct ScanOptions {
   std::optional<PaddingOutput> padding_output = {};
   // For the backward pass keep only the carries after every so many steps, and compute what lies between them again; 0
   // means about the square root of the number of steps. Memory that otherwise grows with the number of steps then
-  // grows with its square root, save x, y and their gradients, for a second forward pass.
+  // grows with its square root, save x, y and their gradients, for a second forward pass. A cell that runs step by step
+  // must keep its variables in their places, or StateError is thrown; and it runs without checkpoints under
+  // nn::capture and where gradients of perturbations are asked for, since what it hands out keeps its history.
   std::optional<Index> checkpoint_every = {};
 };
 
@@ -50,7 +52,8 @@ struct PackedScanResult {
 // The standard cells run as one fused operation if their options and element types allow, other cells step by step;
 // both give the same numbers. Differentiable. NaN behind a sequence's last valid step reaches neither valid outputs nor
 // carries, and gradients only where the loss looks at outputs over padding. Throws ShapeError, DTypeError or
-// ValueError, before anything was computed, if x, lengths or carry do not fit; names the part.
+// ValueError, before anything was computed or drawn, if x, lengths or carry do not fit; names the part. Only features
+// that a cell which runs step by step does not take are seen at its first step.
 //
 // Resets: a row may hold several episodes, one behind the other. At a step flagged in `resets` the carry becomes
 // `reset_carry` before the cell runs, and no gradient gets from there to the steps before. In reverse each episode is

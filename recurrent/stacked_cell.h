@@ -82,8 +82,7 @@ struct StackedCell {
  private:
   // The shape of what a cell puts out, which only a step can tell.
   [[nodiscard]] static Shape output_shape(const C& cell, const typename C::Carry& carry, const Shape& input) {
-    auto&& cell_aside = internal::aside(cell);
-    return cell_aside(carry, zeros(input)).y.shape();
+    return internal::step_aside(cell, carry, zeros(input)).y.shape();
   }
 };
 

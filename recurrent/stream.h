@@ -19,9 +19,15 @@ class PackedCell {
  public:
   // Throws ValueError if the cell's options ask for something that only single tensor operations can do (other
   // functions than the standard ones, a GRU that resets before the product), DTypeError unless all parameters are
-  // float32.
+  // float32 and ShapeError unless
+  // they have the cell's sizes, those of a learned carry included.
   explicit PackedCell(const C& cell)
-      : weights_(internal::pack_for_streams(cell.fused())), initial_(cell.initial_carry({weights_->shape.input})) {}
+      : weights_(internal::pack_for_streams(cell.fused())), initial_(cell.initial_carry({weights_->shape.input})) {
+    const internal::PartForm expected{{weights_->shape.hidden}, DType::float32};
+    internal::for_each_tensor([&](const std::string& part,
+                                  const Tensor& value) { internal::check_own_part("stream", part, value, expected); },
+                              "", std::as_const(initial_));
+  }
 
   [[nodiscard]] Index in_features() const noexcept { return weights_->shape.input; }
   [[nodiscard]] Index hidden_features() const noexcept { return weights_->shape.hidden; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "strata/tensor/shape.h"
 
@@ -19,12 +20,20 @@ struct AlignedBytes {
 [[nodiscard]] AlignedBytes allocate_aligned(std::size_t bytes);
 void free_aligned(const AlignedBytes& block) noexcept;
 
-// An array of numbers for kernels. Growing discards the contents; shrinking keeps the memory.
+// An array of numbers for kernels. Growing discards the contents; shrinking keeps the memory. Moved
+// from, it is empty.
 template <class T>
 class AlignedArray {
  public:
   AlignedArray() = default;
   explicit AlignedArray(Index size) { resize(size); }
+  AlignedArray(AlignedArray&& from) noexcept { *this = std::move(from); }
+  AlignedArray& operator=(AlignedArray&& from) noexcept {
+    data_ = std::move(from.data_);
+    size_ = std::exchange(from.size_, 0);
+    capacity_ = std::exchange(from.capacity_, 0);
+    return *this;
+  }
 
   void resize(Index size) {
     if (size > capacity_) {

@@ -48,7 +48,7 @@ Index longest_row(const SequenceShape& shape) {
 }
 
 Index steps_between_checkpoints(Index every, Index steps) {
-  if (every > 0) return every;
+  if (every > 0) return std::min(every, std::max(steps, Index{1}));
   return std::max(static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(steps)))), Index{1});
 }
 

@@ -17,18 +17,20 @@ namespace strata::recurrent::internal {
 namespace {
 
 template <class T>
-using Pointers = std::vector<T*>;  // the elements of FusedCell::tensors, or of their gradients
+using Pointers = std::vector<T*>;  // the elements of FusedCell::tensors, or of their gradients; null if not wanted
 
 template <class T>
 Matrix<T> kernel_at(const FusedCell& cell, const Pointers<T>& pointers, const GateSource& source) {
   if (source.tensor < 0) return {};
   const auto index = static_cast<std::size_t>(source.tensor);
+  if (pointers[index] == nullptr) return {};
   return {pointers[index] + source.column, cell.tensors[index].size(-1)};
 }
 
 template <class T>
 T* bias_at(const Pointers<T>& pointers, const GateSource& source) {
-  return source.tensor < 0 ? nullptr : pointers[static_cast<std::size_t>(source.tensor)] + source.column;
+  if (source.tensor < 0 || pointers[static_cast<std::size_t>(source.tensor)] == nullptr) return nullptr;
+  return pointers[static_cast<std::size_t>(source.tensor)] + source.column;
 }
 
 template <class T>
@@ -68,9 +70,7 @@ struct Parts {
   const SequenceShape& shape;
   std::optional<Index> every;
 
-  [[nodiscard]] Index count() const {
-    return every ? std::max((longest_row(shape) + *every - 1) / *every, Index{1}) : 1;
-  }
+  [[nodiscard]] Index count() const { return every ? std::max(longest_row(shape) - 1, Index{0}) / *every + 1 : 1; }
   [[nodiscard]] SequenceShape operator[](Index number) const {
     return count() == 1 ? shape : part_of(shape, *every, number);
   }
@@ -101,6 +101,8 @@ struct Saved {
   std::optional<Tape<T>> tape;     // of a scan in one part; of others it is computed again
   std::vector<FusedCarry> starts;  // of all parts
   bool x_tracked;
+  bool carry_tracked;
+  std::vector<bool> weight_tracked;  // as cell.tensors
 };
 
 // Room for a result, every element of which will be written.
@@ -117,17 +119,19 @@ CarryView<T> view_to_write(FusedCarry& carry, Index hidden) {
   return view;
 }
 
-// The gradients of one part after the other, the last one first. Those of the weights are added up.
+// The gradients of one part after the other, the last one first. Those of the weights are added up. Returns that of the
+// initial carry, if it is wanted.
 template <class T>
-FusedCarry backward_of_parts(const Saved<T>& saved, Cotangents<T> cotangents, Gradients<T> gradients) {
+std::optional<FusedCarry> backward_of_parts(const Saved<T>& saved, Cotangents<T> cotangents, Gradients<T> gradients) {
   const Index hidden = saved.cell.hidden;
   const Matrix<const T> x = rows_of<T>(saved.call.x, saved.cell.input);
   const Parts parts = parts_of(saved.call);
-  FusedCarry result;
+  std::optional<FusedCarry> result;
   for (Index part = parts.count() - 1; part >= 0; --part) {
     const FusedCarry& start = saved.starts[static_cast<std::size_t>(part)];
-    FusedCarry gradient = uninitialized_like(start);
-    gradients.initial = view_to_write<T>(gradient, hidden);
+    std::optional<FusedCarry> gradient;
+    if (part > 0 || saved.carry_tracked) gradient = uninitialized_like(start);
+    gradients.initial = gradient ? view_to_write<T>(*gradient, hidden) : CarryView<T>{};
     if (saved.tape) {
       backward(saved.weights, *saved.tape, x, cotangents, gradients);
     } else {
@@ -138,7 +142,7 @@ FusedCarry backward_of_parts(const Saved<T>& saved, Cotangents<T> cotangents, Gr
     }
     gradients.add = true;
     result = std::move(gradient);
-    cotangents.carry = view<T>(result, hidden);
+    if (result) cotangents.carry = view<T>(*result, hidden);
   }
   return result;
 }
@@ -160,21 +164,24 @@ std::vector<Cotangent> backward_of(Saved<T>& saved, std::span<const Cotangent> g
   gradients.x = rows_to_write<T>(dx, saved.cell.input);
   std::vector<Cotangent> weight_gradients;
   Pointers<T> pointers;
-  for (const Tensor& tensor : saved.cell.tensors) {
-    weight_gradients.push_back(uninitialized_like(tensor));
-    pointers.push_back(weight_gradients.back()->template mutable_data<T>().data());
+  for (std::size_t i = 0; i < saved.cell.tensors.size(); ++i) {
+    Cotangent& gradient = weight_gradients.emplace_back();
+    if (saved.weight_tracked[i]) gradient = uninitialized_like(saved.cell.tensors[i]);
+    pointers.push_back(gradient ? gradient->template mutable_data<T>().data() : nullptr);
   }
   gradients.weights = gate_arrays(saved.cell, pointers);
-  FusedCarry initial = backward_of_parts(saved, cotangents, gradients);
+  std::optional<FusedCarry> initial = backward_of_parts(saved, cotangents, gradients);
 
-  std::vector<Cotangent> result{std::move(dx), std::move(initial.h)};
-  if (call.c) result.push_back(std::move(initial.c));
+  std::vector<Cotangent> result{std::move(dx), initial ? Cotangent(std::move(initial->h)) : Cotangent()};
+  if (call.c) result.push_back(initial ? std::move(initial->c) : Cotangent());
   std::move(weight_gradients.begin(), weight_gradients.end(), std::back_inserter(result));
   return result;
 }
 
+bool carry_tracked(const FusedCall& call) { return call.h.is_tracked() || (call.c && call.c->is_tracked()); }
+
 bool any_tracked(const FusedCell& cell, const FusedCall& call) {
-  return call.x.is_tracked() || call.h.is_tracked() || (call.c && call.c->is_tracked()) ||
+  return call.x.is_tracked() || carry_tracked(call) ||
          std::any_of(cell.tensors.begin(), cell.tensors.end(), [](const Tensor& t) { return t.is_tracked(); });
 }
 
@@ -215,9 +222,11 @@ FusedResult run(const FusedCell& cell, const FusedCall& call) {
   }
   FusedResult result{std::move(*y), std::move(carry.h), std::move(carry.c)};
   if (!tracked) return result;
-  return with_gradient(std::move(result),
-                       std::make_shared<Saved<T>>(Saved<T>{cell, call, std::move(weights), std::move(tape),
-                                                           std::move(starts), call.x.is_tracked()}));
+  std::vector<bool> weight_tracked;
+  for (const Tensor& tensor : cell.tensors) weight_tracked.push_back(tensor.is_tracked());
+  return with_gradient(std::move(result), std::make_shared<Saved<T>>(Saved<T>{
+                                              cell, call, std::move(weights), std::move(tape), std::move(starts),
+                                              call.x.is_tracked(), carry_tracked(call), std::move(weight_tracked)}));
 }
 
 // Episodes as rows of their own over the same memory: each starts from its row's initial carry or the one to reset to,
@@ -256,47 +265,7 @@ FusedResult run_any(const FusedCell& cell, const FusedCall& call) {
 
 }  // namespace
 
-void FusedCell::add_input_maps(std::initializer_list<const nn::Linear*> maps) {
-  add_maps(maps, input, input_kernel, input_bias);
-}
-
-void FusedCell::add_recurrent_maps(std::initializer_list<const nn::Linear*> maps) {
-  add_maps(maps, hidden, recurrent_kernel, recurrent_bias);
-}
-
-void FusedCell::add_maps(std::initializer_list<const nn::Linear*> maps, Index rows, GateSources& kernels,
-                         GateSources& biases) {
-  const auto gates_per_map = static_cast<std::size_t>(layout_of(kind).gates) / maps.size();
-  const Index columns = hidden * static_cast<Index>(gates_per_map);
-  const auto add = [&](const Tensor& weights, const Shape& shape, GateSources& sources, std::size_t first_gate) {
-    if (weights.shape() != shape) {
-      throw ShapeError("[scan] a weight of the cell is " + describe(weights) + ", expected shape " + to_string(shape) +
-                       ".");
-    }
-    for (std::size_t gate = 0; gate < gates_per_map; ++gate) {
-      sources[first_gate + gate] = {static_cast<int>(tensors.size()), hidden * static_cast<Index>(gate)};
-    }
-    tensors.push_back(weights);
-  };
-  std::size_t first_gate = 0;
-  for (const nn::Linear* map : maps) {
-    add(map->kernel, {rows, columns}, kernels, first_gate);
-    if (map->bias) add(*map->bias, {columns}, biases, first_gate);
-    as_stored = as_stored && (!map->dtype || *map->dtype == map->kernel.value().dtype());
-    first_gate += gates_per_map;
-  }
-}
-
-bool fused_takes(const FusedCell& cell, const Tensor& x) {
-  if (!cell.as_stored || (x.dtype() != DType::float32 && x.dtype() != DType::float64)) return false;
-  return std::all_of(cell.tensors.begin(), cell.tensors.end(), [&](const Tensor& t) { return t.dtype() == x.dtype(); });
-}
-
 FusedResult run_fused(const FusedCell& cell, const FusedCall& call) {
-  if (call.x.size(-1) != cell.input) {
-    throw ShapeError("[scan] the cell takes " + std::to_string(cell.input) + " input features, x is " +
-                     describe(call.x) + ".");
-  }
   return call.x.dtype() == DType::float32 ? run_any<float>(cell, call) : run_any<double>(cell, call);
 }
 

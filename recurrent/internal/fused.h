@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <concepts>
-#include <initializer_list>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <utility>
 
-#include "strata/nn/linear.h"
-#include "strata/recurrent/internal/cell_layout.h"
+#include "strata/recurrent/internal/fused_cell.h"
 #include "strata/recurrent/internal/row_order.h"
 #include "strata/recurrent/internal/scan_packed.h"
 #include "strata/recurrent/noise.h"
@@ -22,38 +19,6 @@ namespace strata::recurrent::internal {
 
 template <class T>
 struct PackedWeights;
-
-// Where one gate's weights are: columns [column, column + hidden) of the tensor number `tensor`; -1 if there are none.
-struct GateSource {
-  int tensor = -1;
-  Index column = 0;
-};
-
-using GateSources = std::array<GateSource, 4>;
-
-// What a cell tells of itself so that it can be run as one operation. Gates come in the order of the kernels: i, f, g,
-// o or r, z, n.
-struct FusedCell {
-  CellKind kind;
-  Index input;
-  Index hidden;
-  bool residual = false;
-  std::vector<Tensor> tensors = {};
-  GateSources input_kernel = {};
-  GateSources recurrent_kernel = {};
-  GateSources input_bias = {};
-  GateSources recurrent_bias = {};
-  bool as_stored = true;   // the maps compute in the type of their parameters
-  bool is_masked = false;  // the cell draws masks for a sequence
-
-  // Add the maps of x and of h: one for each gate, or one for all gates side by side. Throw ShapeError if a kernel or a
-  // bias does not have the shape that follows from the sizes of the cell.
-  void add_input_maps(std::initializer_list<const nn::Linear*> maps);
-  void add_recurrent_maps(std::initializer_list<const nn::Linear*> maps);
-
- private:
-  void add_maps(std::initializer_list<const nn::Linear*> maps, Index rows, GateSources& kernels, GateSources& biases);
-};
 
 // How a call wants the sequence run; x is [*places, input]. The carry's parts h and c have one row for each of the
 // shape's (c only of cells with a memory).
@@ -75,20 +40,11 @@ struct FusedResult {
   std::optional<Tensor> c;
 };
 
-// True if the operation takes these element types: all float32, or all float64.
-[[nodiscard]] bool fused_takes(const FusedCell& cell, const Tensor& x);
-
-// Throws ShapeError if x's features are not the cell's input. Differentiable in x, carry and weights.
+// Takes what begin_scan has checked. Differentiable in x, carry and weights.
 [[nodiscard]] FusedResult run_fused(const FusedCell& cell, const FusedCall& call);
 
 // The weights of such a cell, packed. Throws ValueError if there is none, DTypeError unless they are all float32.
 [[nodiscard]] std::shared_ptr<const PackedWeights<float>> pack_for_streams(const std::optional<FusedCell>& cell);
-
-// A cell that can be run as one operation; `fused` is empty if its options ask for something the operation cannot do.
-template <class C>
-concept FusableCell = requires(const C& cell) {
-  { cell.fused() } -> std::same_as<std::optional<FusedCell>>;
-};
 
 // Runs a cell whose carry is {h} or {c, h}.
 template <class Carry>

@@ -3,18 +3,20 @@
 
 #include <algorithm>
 
+#include "strata/nn/internal/observers.h"
 #include "strata/state/internal/walk.h"
+#include "strata/tensor/error.h"
 
 namespace strata::recurrent::internal {
 namespace {
 
 class VariableCollector final : public strata::internal::WalkHandler {
  public:
-  void variable(const strata::internal::Trail&, Variable& variable, strata::internal::Node) override {
-    variables.push_back(&variable);
+  void variable(const strata::internal::Trail& trail, Variable& variable, strata::internal::Node) override {
+    variables.push_back({trail.path(), &variable});
   }
 
-  std::vector<Variable*> variables;
+  std::vector<VariableAt> variables;
 };
 
 // What of a call its backward pass needs.
@@ -22,7 +24,8 @@ struct RecordedCall {
   UntrackedCall::Again again;
   std::vector<Tensor> inputs;
   std::vector<bool> is_source;       // inputs, then variables, that gradients go to
-  std::vector<std::size_t> outputs;  // of the call made again, those that the operation has
+  std::vector<std::size_t> outputs;  // of the results of the call made again, those that the operation has
+  std::size_t num_results = 0;
 
   // Gradients with respect to inputs and variables.
   [[nodiscard]] std::vector<Cotangent> backward(std::span<const Cotangent> given) const {
@@ -36,10 +39,17 @@ struct RecordedCall {
     };
     std::vector<Tensor> watched_inputs;
     for (const Tensor& input : inputs) watched_inputs.push_back(watched(input));
-    const std::vector<Tensor> results = again(watched_inputs, [&](const std::vector<Variable*>& variables) {
-      for (Variable* variable : variables) variable->reset(watched(variable->value()));
+    // What a cell hands out was handed out by the first call.
+    const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
+    const std::vector<Tensor> results = again(watched_inputs, [&](const std::vector<VariableAt>& variables) {
+      for (const auto& [path, variable] : variables) variable->reset(watched(variable->value()));
     });
 
+    if (results.size() != num_results) {
+      throw StateError(
+          "[scan] the cell has other variables when its steps are computed again. Let it depend on nothing "
+          "but its fields, its carry and x, or leave out `checkpoint_every`.");
+    }
     std::vector<Tensor> ends;
     std::vector<Tensor> cotangents;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -57,27 +67,47 @@ struct RecordedCall {
 
 }  // namespace
 
-std::vector<Variable*> variables_of(strata::internal::Node module) {
+std::vector<VariableAt> variables_of(const std::optional<strata::internal::Node>& module) {
   VariableCollector collector;
-  strata::internal::walk(module, collector);
+  if (module) strata::internal::walk(*module, collector);
   return std::move(collector.variables);
 }
 
-UntrackedCall::UntrackedCall(std::vector<Variable*> variables, const std::vector<Tensor>& inputs)
-    : variables_(std::move(variables)), inputs_(inputs) {
+UntrackedCall::UntrackedCall(std::optional<strata::internal::Node> module, const std::vector<Tensor>& inputs)
+    : module_(module), inputs_(inputs) {
   for (const Tensor& input : inputs) untracked_inputs_.push_back(stop_gradient(input));
-  for (const Variable* variable : variables_) values_.push_back(variable->value());
-  for (Variable* variable : variables_) variable->reset(stop_gradient(variable->value()));
+  const std::vector<VariableAt> variables = variables_of(module_);
+  for (const auto& [path, variable] : variables) {
+    paths_.push_back(path);
+    values_.push_back(variable->value());
+  }
+  for (const auto& [path, variable] : variables) variable->reset(stop_gradient(variable->value()));
 }
 
 UntrackedCall::~UntrackedCall() {
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    if (!finished_ || variables_[i]->value().shares_elements_with(values_[i]))
-      variables_[i]->reset(std::move(values_[i]));
+  if (finished_) return;
+  try {
+    for (const auto& [path, variable] : variables_of(module_)) {
+      const auto before = std::find(paths_.begin(), paths_.end(), path);
+      if (before != paths_.end()) variable->reset(values_[static_cast<std::size_t>(before - paths_.begin())]);
+    }
+  } catch (...) {  // The exception on its way says more.
   }
 }
 
+void UntrackedCall::check_variables(const std::vector<VariableAt>& variables) const {
+  const auto same = [](const Path& before, const VariableAt& now) { return before == now.path; };
+  const auto [before, now] = std::mismatch(paths_.begin(), paths_.end(), variables.begin(), variables.end(), same);
+  if (before == paths_.end() && now == variables.end()) return;
+  throw StateError("[scan] a step has added or removed variables of the cell, at or before `" +
+                   to_string(now == variables.end() ? *before : now->path) +
+                   "`, and cannot be computed again. Make all variables when the cell is made, or leave out "
+                   "`checkpoint_every`.");
+}
+
 std::vector<Tensor> UntrackedCall::finish(std::vector<Tensor> outputs, Again again) {
+  const std::vector<VariableAt> variables = variables_of(module_);
+  check_variables(variables);
   RecordedCall recorded{.again = std::move(again), .inputs = untracked_inputs_, .is_source = {}, .outputs = {}};
   std::vector<Tensor> inputs = inputs_;
   inputs.insert(inputs.end(), values_.begin(), values_.end());
@@ -86,13 +116,18 @@ std::vector<Tensor> UntrackedCall::finish(std::vector<Tensor> outputs, Again aga
   const std::size_t count = outputs.size();
   std::vector<Variable*> changed;
   for (std::size_t i = 0; i < count; ++i) recorded.outputs.push_back(i);
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    const Tensor& value = variables_[i]->value();
-    if (value.shares_elements_with(values_[i]) || !is_floating(value.dtype())) continue;
-    changed.push_back(variables_[i]);
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const Tensor& value = variables[i].variable->value();
+    if (value.shares_elements_with(values_[i])) {
+      variables[i].variable->reset(values_[i]);
+      continue;
+    }
+    if (!is_floating(value.dtype())) continue;
+    changed.push_back(variables[i].variable);
     outputs.push_back(value);
     recorded.outputs.push_back(count + i);
   }
+  recorded.num_results = count + variables.size();
   outputs = differentiable(
       std::move(outputs), inputs,
       [recorded = std::move(recorded)](std::span<const Cotangent> given) { return recorded.backward(given); });

@@ -3,29 +3,37 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "strata/recurrent/cell.h"
 #include "strata/state/internal/clone.h"
 #include "strata/state/internal/node_of.h"
+#include "strata/state/path.h"
 #include "strata/state/variable.h"
 #include "strata/tensor/gradient.h"
 
 // Calls of a cell that are computed again in the backward pass, instead of being kept for it.
 namespace strata::recurrent::internal {
 
-// The variables below a module, each once.
-std::vector<Variable*> variables_of(strata::internal::Node module);
+struct VariableAt {
+  Path path;
+  Variable* variable;
+};
 
+// The variables below a module, each once; none if there is no module.
+std::vector<VariableAt> variables_of(const std::optional<strata::internal::Node>& module);
+
+// The module that a cell is, if it is one.
 template <class C>
-std::vector<Variable*> variables_in(C& cell) {
-  if constexpr (Module<C>) {
-    return variables_of(strata::internal::node_of(cell));
+std::optional<strata::internal::Node> module_of(C& cell) {
+  if constexpr (Module<std::remove_const_t<C>>) {
+    return strata::internal::node_of(cell);
   } else {
-    return {};
+    return std::nullopt;
   }
 }
 
@@ -39,11 +47,21 @@ C copy_of_cell(const C& cell) {
   }
 }
 
+// The cell to run for a caller: that one, or a copy of a constant one, which other threads may be reading.
+template <class C>
+decltype(auto) cell_to_run(C& cell) {
+  if constexpr (std::is_const_v<C>) {
+    return copy_of_cell(cell);
+  } else {
+    return (cell);
+  }
+}
+
 // A call of some code with a cell, out of sight of tapes.
 class UntrackedCall {
  public:
-  UntrackedCall(std::vector<Variable*> variables, const std::vector<Tensor>& inputs);
-  ~UntrackedCall();  // gives variables that were not changed, or all if the call threw, what they had
+  UntrackedCall(std::optional<strata::internal::Node> module, const std::vector<Tensor>& inputs);
+  ~UntrackedCall();  // gives all variables what they had if the call threw
   UntrackedCall(const UntrackedCall&) = delete;
   UntrackedCall& operator=(const UntrackedCall&) = delete;
 
@@ -51,14 +69,19 @@ class UntrackedCall {
 
   // Notes on the tape around the call that `outputs`, and the values of variables that it changed, come from inputs and
   // variables. `again` is the same call with other values of inputs, on a cell as it was before, and returns its outputs
-  // followed by the values of all variables; it begins with `watch(variables)`, which changes those.
-  using Watch = std::function<void(const std::vector<Variable*>&)>;
+  // followed by the values of all variables; it begins with `watch(variables)`, which changes those. Throws StateError
+  // if the call has added or removed variables.
+  using Watch = std::function<void(const std::vector<VariableAt>&)>;
   using Again = std::function<std::vector<Tensor>(std::span<const Tensor> inputs, const Watch& watch)>;
   std::vector<Tensor> finish(std::vector<Tensor> outputs, Again again);
 
  private:
-  std::vector<Variable*> variables_;
-  std::vector<Tensor> values_;  // of the variables before
+  // Throws StateError unless the variables are where they were.
+  void check_variables(const std::vector<VariableAt>& variables) const;
+
+  std::optional<strata::internal::Node> module_;
+  std::vector<Path> paths_;     // of the variables before the call, which may move them,
+  std::vector<Tensor> values_;  // and what they had
   std::vector<Tensor> inputs_;
   std::vector<Tensor> untracked_inputs_;
   bool finished_ = false;
@@ -67,15 +90,16 @@ class UntrackedCall {
 // f(cell, inputs), as one operation on the tape. `f` holds no tracked tensor.
 template <class C, class F>
 std::vector<Tensor> recomputed(C& cell, const std::vector<Tensor>& inputs, const F& f) {
-  UntrackedCall call(variables_in(cell), inputs);
-  auto before = std::make_shared<C>(copy_of_cell(cell));
-  std::vector<Tensor> outputs = f(cell, std::span<const Tensor>(call.inputs()));
+  using Plain = std::remove_const_t<C>;
+  auto&& own = cell_to_run(cell);
+  UntrackedCall call(module_of(own), inputs);
+  auto before = std::make_shared<const Plain>(copy_of_cell(own));
+  std::vector<Tensor> outputs = f(static_cast<C&>(own), std::span<const Tensor>(call.inputs()));
   return call.finish(std::move(outputs), [before, f](std::span<const Tensor> again, const UntrackedCall::Watch& watch) {
-    C again_cell = copy_of_cell(*before);
-    const std::vector<Variable*> variables = variables_in(again_cell);
-    watch(variables);
-    std::vector<Tensor> results = f(again_cell, again);
-    for (const Variable* variable : variables) results.push_back(variable->value());
+    Plain again_cell = copy_of_cell(*before);
+    watch(variables_of(module_of(again_cell)));
+    std::vector<Tensor> results = f(static_cast<C&>(again_cell), again);
+    for (const VariableAt& at : variables_of(module_of(again_cell))) results.push_back(at.variable->value());
     return results;
   });
 }

@@ -11,7 +11,6 @@
 #include "strata/nn/internal/observers.h"
 #include "strata/recurrent/internal/recompute.h"
 #include "strata/recurrent/internal/scan_start.h"
-#include "strata/state/internal/clone.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/manipulate.h"
 
@@ -31,17 +30,23 @@ Step<typename C::Carry> checked_step(C& cell, const typename C::Carry& carry, co
   return step;
 }
 
-// A cell to run without a trace in the given one, as that one is now.
-template <class C>
-decltype(auto) aside(C& cell) {
+// Runs a cell as it is now without leaving a trace: neither in the cell nor with who observes its module.
+template <class C, class F>
+auto run_aside(C& cell, const F& run) {
   using Plain = std::remove_const_t<C>;
+  const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
   if constexpr (Cell<const Plain>) {
-    return std::as_const(cell);
-  } else if constexpr (Module<Plain>) {
-    return strata::internal::clone(cell);
+    return run(std::as_const(cell));
   } else {
-    return Plain(cell);
+    Plain copy = copy_of_cell(cell);
+    return run(copy);
   }
+}
+
+// One step of that kind, in a sequence of its own.
+template <class C>
+auto step_aside(C& cell, const typename C::Carry& carry, const Tensor& x) {
+  return run_aside(cell, [&](auto& now) { return now(carry, x); });
 }
 
 // Lets a gradient of nothing but zeros end at a part of a carry.
@@ -66,10 +71,8 @@ template <Cell C>
 Step<typename C::Carry> step_over_padding(C& cell, const typename C::Carry& carry, const Tensor& x,
                                           const SequenceOf<C>& sequence, const Shape& batch) {
   using Carry = typename C::Carry;
-  const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
   const auto run = [&](const Carry& from, const Tensor& input) {
-    auto&& cell_aside = aside(cell);
-    return recurrent::step(cell_aside, from, input, sequence);
+    return run_aside(cell, [&](auto& now) { return recurrent::step(now, from, input, sequence); });
   };
   Step<Carry> step = run(carry, x);
   Tensor sound = ones(batch, DType::boolean);
@@ -226,11 +229,7 @@ ScanResult<typename C::Carry> scan_by_steps(C& cell, const Tensor& x, const Scan
   run_in_parts<C>(cell, options.checkpoint_every, steps, lines, outputs,
                   [plan](C& now, Index first, std::span<const Tensor> x_steps, Lines<C>& from,
                          std::vector<Tensor>& to) { run_steps(now, plan, first, x_steps, from, to); });
-  if (outputs.empty()) {
-    const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
-    auto&& cell_aside = aside(cell);
-    outputs.push_back(cell_aside(std::as_const(lines.main), zeros(axes.step, x.dtype())).y);
-  }
+  if (outputs.empty()) outputs.push_back(step_aside(cell, lines.main, zeros(axes.step, x.dtype())).y);
   Tensor y = stack(outputs, 0).slice(0, axes.time);
   if (lengths && padding_output != PaddingOutput::keep) y = fill_padding(y, *lengths, padding_output);
   if (reverse && keep_order) y = flip_sequences(y, lengths, flip);

@@ -37,7 +37,9 @@ PackedStart<typename C::Carry> begin_packed_scan(const C& cell, const PackedSequ
                                                  const ScanOptions<typename C::Carry>& options) {
   check_no_lengths(options.seq_lengths);
   check_feature_axes(x.data(), C::num_feature_axes);
-  return {starting_carries(cell, step_shape(x), options), checked_resets(options.resets, Shape{x.total_steps()}),
+  StartingCarries<typename C::Carry> carries = starting_carries(cell, step_shape(x), options);
+  check_fused_start(cell, x.data(), x.batch(), carries.initial);
+  return {std::move(carries), checked_resets(options.resets, Shape{x.total_steps()}),
           SequenceShape{.rows = packed_rows(x.lengths().data<Index>()),
                         .steps = x.max_length(),
                         .reverse = options.reverse.value_or(false),
@@ -163,9 +165,8 @@ PackedScanResult<typename C::Carry> scan_packed_by_steps(C& cell, const PackedSe
   Carry& carry = lines.carry;
   std::vector<Tensor> y = gather_ended(*steps, outputs, carry);
   if (y.empty()) {
-    auto&& cell_aside = aside(cell);
     const Shape step = Shape{x.lengths().size()}.append(x.data().shape().axes(1, x.data().rank()));
-    y.push_back(cell_aside(std::as_const(carry), zeros(step, x.data().dtype())).y.slice(0, 0));
+    y.push_back(step_aside(cell, carry, zeros(step, x.data().dtype())).y.slice(0, 0));
   }
   for_each_tensor([&](const std::string&, Tensor& part) { part = steps->unsorted(part, x.batch()); }, "", carry);
   return {std::move(carry), x.with_data(steps->packed(y))};

@@ -7,6 +7,7 @@
 
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/episodes.h"
+#include "strata/recurrent/internal/fused_cell.h"
 #include "strata/recurrent/internal/row_masks.h"
 #include "strata/recurrent/internal/row_order.h"
 #include "strata/recurrent/sequence.h"
@@ -81,6 +82,19 @@ StartingCarries<typename C::Carry> starting_carries(const C& cell, const Shape& 
   return {initial, options.reset_carry.value_or(initial)};
 }
 
+// Throws ShapeError or DTypeError if a standard cell cannot take x or the carry it would begin with, of rows [*batch].
+// Other cells see for themselves, at their first step.
+template <Cell C>
+void check_fused_start(const C& cell, const Tensor& x, const Shape& batch, const typename C::Carry& initial) {
+  const std::optional<FusedCell> fused = fused_form(cell);
+  if (!fused) return;
+  check_fused_input(*fused, x);
+  PartForm expected{batch.append(Shape{fused->hidden}), {}};
+  if (fused_takes(*fused, x)) expected.dtype = x.dtype();
+  for_each_tensor([&](const std::string& part, const Tensor& value) { check_own_part("scan", part, value, expected); },
+                  "", initial);
+}
+
 // What a scan begins with.
 template <class Carry>
 struct ScanStart {
@@ -111,10 +125,13 @@ ScanStart<typename C::Carry> begin_scan(const C& cell, const Tensor& x, const Sc
   const SequenceAxes axes = sequence_axes(x, C::num_feature_axes, time_major);
   std::optional<Tensor> lengths;
   if (options.seq_lengths) lengths = checked_lengths(*options.seq_lengths, axes.batch, axes.time, "scan");
+  std::optional<Tensor> resets = checked_resets(options.resets, x.shape().axes(0, x.rank() - C::num_feature_axes));
+  StartingCarries<typename C::Carry> carries = starting_carries(cell, axes.step, options);
+  check_fused_start(cell, x, axes.batch, carries.initial);
   return {axes,
           std::move(lengths),
-          checked_resets(options.resets, x.shape().axes(0, x.rank() - C::num_feature_axes)),
-          starting_carries(cell, axes.step, options),
+          std::move(resets),
+          std::move(carries),
           time_major,
           options.reverse.value_or(false),
           options.keep_order.value_or(false),

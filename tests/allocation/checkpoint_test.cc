@@ -85,5 +85,24 @@ TEST(CheckpointedScan, NeedsMemoryForTheSquareRootOfTheStepsWithAnyCell) {
   expect_square_root(cell);
 }
 
+// Of one step, so that the 256 KiB of a kernel decide.
+TEST(FusedScan, ComputesNoGradientsOfFrozenWeights) {
+  Rngs rngs(0);
+  OptimizedLSTMCell cell(128, 128, rngs);
+  const auto bytes_of_gradient = [&](bool frozen) {
+    GradientTape tape;
+    const Tensor x = tape.watch(ones({1, 1, 128}));
+    OptimizedLSTMCell run = cell;
+    if (!frozen) run.dense_h.kernel.reset(tape.watch(run.dense_h.kernel));
+    const Tensor loss = sum(scan(run, x).y);
+    const double before = static_cast<double>(allocation::live_bytes());
+    allocation::begin_peak();
+    (void)tape.gradient(loss, {x});
+    return static_cast<double>(allocation::peak_bytes()) - before;
+  };
+  constexpr double kernel_bytes = 128 * 4 * 128 * sizeof(float);
+  EXPECT_GT(bytes_of_gradient(false) - bytes_of_gradient(true), 0.9 * kernel_bytes);
+}
+
 }  // namespace
 }  // namespace strata::recurrent

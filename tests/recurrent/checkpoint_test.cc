@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recurrent/scan_problem.h"
+#include "strata/nn/capture.h"
 #include "strata/recurrent/bidirectional.h"
 #include "strata/recurrent/mgu_cell.h"
 #include "strata/tensor/error.h"
@@ -39,6 +42,13 @@ void assert_same_values(const NamedTensors& a, const NamedTensors& b, DType dtyp
     if (!a[i].name.starts_with("d ")) RC_ASSERT(identical(a[i].value, b[i].value));
   }
   assert_agreement(a, b, dtype);
+}
+
+void expect_same_values(const NamedTensors& got, const NamedTensors& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(difference(got[i].value, expected[i].value, support::within_scaled(2e-6)), "") << expected[i].name;
+  }
 }
 
 RC_GTEST_PROP(CheckpointProperty, ChangesNoResultOfTheStandardCells, ()) {
@@ -93,12 +103,8 @@ TEST(Checkpoints, DrawTheSameDropoutAgain) {
   const StatefulCell cell(3, rngs);
   const Tensor x = random::normal(random::key(1), {4, 7, 3});
   const ScanOptions<StatefulCell::Carry> options{.seq_lengths = tensor({7, 3, 5, 0})};
-  const auto plain = scan_with_gradients(cell, x, options, plain_scan);
-  const auto again = scan_with_gradients(cell, x, options, checkpointed(3));
-  ASSERT_EQ(plain.size(), again.size());
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    EXPECT_EQ(difference(again[i].value, plain[i].value, support::within_scaled(2e-6)), "") << plain[i].name;
-  }
+  expect_same_values(scan_with_gradients(cell, x, options, checkpointed(3)),
+                     scan_with_gradients(cell, x, options, plain_scan));
 }
 
 TEST(Checkpoints, LeaveTheStateThatACellMakesOfItself) {
@@ -115,6 +121,37 @@ TEST(Checkpoints, LeaveTheStateThatACellMakesOfItself) {
   };
   EXPECT_EQ(state_after(3, true), state_after({}, false));
   EXPECT_EQ(state_after(3, false), state_after({}, false));
+}
+
+// What an operator() const of a module does with its cell.
+TEST(Checkpoints, GiveTheGradientsOfAConstantCell) {
+  Rngs rngs(0);
+  const MGUCell cell(3, 4, rngs);
+  const Tensor x = random::normal(random::key(1), {4, 7, 3});
+  const auto constant = [](const MGUCell& c, const Tensor& input, auto options) {
+    options.checkpoint_every = 3;
+    return scan(c, input, options);
+  };
+  const auto packed = [](std::optional<Index> every) {
+    return [every](const MGUCell& c, const Tensor& input, auto options) {
+      options.checkpoint_every = every;
+      auto [carry, y] = scan(c, PackedSequence::from_padded(input, tensor({7, 3, 5, 0})), options);
+      return ScanResult<HiddenCarry>{carry, y.data()};
+    };
+  };
+  expect_same_values(scan_with_gradients(cell, x, {}, constant), scan_with_gradients(cell, x, {}, plain_scan));
+  expect_same_values(scan_with_gradients(cell, x, {}, packed(3)), scan_with_gradients(cell, x, {}, packed({})));
+}
+
+TEST(Checkpoints, LeaveAConstantCellAsItIs) {
+  Rngs rngs(0);
+  GradientTape tape;
+  MGUCell cell(1, 4, rngs);
+  cell.hn.kernel.reset(tape.watch(cell.hn.kernel));
+  const Tensor before = cell.hn.kernel;
+  (void)scan(std::as_const(cell), three_rows(), {.checkpoint_every = 3});
+  EXPECT_TRUE(cell.hn.kernel.value().is_tracked());
+  EXPECT_TRUE(cell.hn.kernel.value().shares_elements_with(before));
 }
 
 // Throws at its third step.
@@ -139,6 +176,82 @@ TEST(Checkpoints, LeaveVariablesTrackedIfTheCellThrows) {
   cell.scale.reset(tape.watch(cell.scale));
   EXPECT_THROW((void)scan(cell, ones({5, 1}), {.checkpoint_every = 2}), ValueError);
   EXPECT_TRUE(cell.scale.value().is_tracked());
+}
+
+// Keeps what it saw in variables of its own: one list that grows, or one of a single entry that is made anew.
+struct KeepingCell {
+  using Carry = RunningSum::Carry;
+  static constexpr int num_feature_axes = 1;
+  Param scale{ones({1})};
+  std::vector<BatchStat> seen = {};
+  bool grows = false;
+
+  Step<Carry> operator()(const Carry& carry, const Tensor& x) {
+    if (!grows) seen = std::vector<BatchStat>();
+    seen.emplace_back(x * scale);
+    return RunningSum()(carry, x * scale);
+  }
+  Carry initial_carry(const Shape& input) const { return {zeros(input)}; }
+
+  STRATA_FIELDS(scale, seen, grows)
+};
+
+TEST(Checkpoints, RefuseACellThatAddsVariablesAndLeaveItsParametersTracked) {
+  GradientTape tape;
+  KeepingCell cell{.grows = true};
+  cell.scale.reset(tape.watch(cell.scale));
+  EXPECT_THAT(
+      [&] {
+        (void)scan(cell, ones({5, 1}), {.checkpoint_every = 2});
+      },
+      ThrowsMessage<StateError>(HasSubstr("`seen/0`")));
+  EXPECT_TRUE(cell.scale.value().is_tracked());
+}
+
+TEST(Checkpoints, TakeVariablesThatMoveInMemory) {
+  GradientTape tape;
+  KeepingCell cell{.seen = {BatchStat(zeros({1}))}};
+  const Tensor scale = tape.watch(cell.scale);
+  cell.scale.reset(scale);
+  const Tensor y = scan(cell, tensor({1.0F, 2.0F, 4.0F}, {3, 1}), {.checkpoint_every = 2}).y;
+  EXPECT_EQ(elements(cell.seen[0].value()), Doubles{4});
+  EXPECT_EQ(elements(tape.gradient(sum(y) + sum(cell.seen[0].value()), {scale})[0]), Doubles{1 + 3 + 7 + 4});
+}
+
+// Hands out its sum.
+struct SumCell {
+  using Carry = RunningSum::Carry;
+  static constexpr int num_feature_axes = 1;
+
+  Step<Carry> operator()(const Carry& carry, const Tensor& x) const {
+    Step<Carry> step = RunningSum()(carry, x);
+    nn::sow(*this, "sum", step.y);
+    return step;
+  }
+  Carry initial_carry(const Shape& input) const { return {zeros(input)}; }
+
+  STRATA_FIELDS()
+};
+
+TEST(Checkpoints, HandNothingOutAgainInTheBackwardPass) {
+  SumCell cell;
+  GradientTape tape;
+  const Tensor x = tape.watch(three_rows());
+  const Tensor loss = sum(scan(cell, x, {.checkpoint_every = 2}).y);
+  EXPECT_TRUE(nn::capture(cell, [&](SumCell&) { (void)tape.gradient(loss, {x}); }).empty());
+}
+
+TEST(Checkpoints, MayBeFurtherApartThanThereAreSteps) {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  Rngs rngs(0);
+  const LSTMCell fused(1, 3, rngs);
+  const MGUCell stepped(1, 3, rngs);
+  const auto check = [&](const auto& cell) {
+    expect_same_values(scan_with_gradients(cell, three_rows(), {}, checkpointed(most)),
+                       scan_with_gradients(cell, three_rows(), {}, plain_scan));
+  };
+  check(fused);
+  check(stepped);
 }
 
 TEST(Checkpoints, KeepInvalidPaddingOutOfGradients) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "recurrent/scan_problem.h"
@@ -42,6 +43,12 @@ TEST(Chunks, TakeTimeFirstAndAnyNumberOfBatchAxes) {
 
 TEST(Chunks, OfNoStepsAreNone) {
   for (const Chunk& chunk : chunks(ones({2, 0, 1}), 3)) FAIL() << chunk.begin;
+}
+
+TEST(Chunks, MayBeLongerThanTheSequence) {
+  const Chunks parts = chunks(three_rows(), std::numeric_limits<Index>::max());
+  ASSERT_EQ(parts.size(), 1);
+  EXPECT_EQ(parts[0].end, 4);
 }
 
 TEST(Chunks, RefuseWhatDoesNotFit) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/learned_carry.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,6 +14,7 @@
 #include "strata/recurrent/rnn.h"
 #include "strata/recurrent/stacked_cell.h"
 #include "strata/recurrent/stream.h"
+#include "strata/tensor/error.h"
 #include "support/compare.h"
 
 namespace strata::recurrent {
@@ -20,6 +22,9 @@ namespace {
 
 using support::difference;
 using support::exactly;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 using Doubles = std::vector<double>;
 
@@ -85,6 +90,37 @@ TEST(LearnedCarry, RunsAsTheFusedOperationWithGradients) {
     EXPECT_EQ(difference(fused.grads.at(path), gradient.value(), support::within(1e-5)), "") << to_string(path);
   }
   EXPECT_NE(difference(fused.grads.at(Path{"initial", "c"}), zeros({3}), exactly), "");
+}
+
+// A parameter that was set to anything; the others are right.
+void expect_refused(const std::string& part, const Tensor& value, const auto& error) {
+  Rngs rngs(0);
+  auto cell = learned(rngs);
+  cell.initial.at(part).reset(value);
+  const Tensor x = ones({2, 4, 2});
+  EXPECT_THAT([&] { (void)scan(cell, x); }, error) << part;
+  EXPECT_THAT([&] { (void)scan(cell, x, {.resets = ones({2, 4}, DType::boolean)}); }, error) << part;
+  EXPECT_THAT([&] { (void)scan(cell, PackedSequence::from_padded(x, tensor({4, 3}))); }, error) << part;
+  EXPECT_THAT([&] { (void)stream(cell, 2); }, error) << part;
+}
+
+TEST(LearnedCarry, IsRefusedIfItDoesNotFitTheCell) {
+  for (const std::string part : {"c", "h"}) {
+    const auto named = HasSubstr("part `" + part + "` of the cell's own initial carry");
+    expect_refused(part, zeros({1}), ThrowsMessage<ShapeError>(named));
+    expect_refused(part, zeros({2, 3}), ThrowsMessage<ShapeError>(named));
+    expect_refused(part, zeros({3}, DType::float64), ThrowsMessage<DTypeError>(AllOf(named, HasSubstr("float32 ["))));
+  }
+}
+
+// Types that differ are for single steps, which check shapes likewise.
+TEST(LearnedCarry, IsRefusedByShapeAloneWhereTypesDiffer) {
+  Rngs rngs(0);
+  auto cell = learned(rngs);
+  const Tensor x = ones({2, 4, 2}, DType::float64);
+  EXPECT_EQ(scan(cell, x).carry.h.dtype(), DType::float32);
+  cell.initial.at("h").reset(zeros({1}));
+  EXPECT_THROW((void)scan(cell, x), ShapeError);
 }
 
 TEST(LearnedCarry, IsWhereAStreamBegins) {

@@ -72,6 +72,31 @@ TEST(RecurrentDropout, HoldsOneMaskOfInputsToo) {
   EXPECT_LT(kept, 48);
 }
 
+TEST(RecurrentDropout, DrawsNothingForInputsThatTheCellDoesNotTake) {
+  Rngs rngs(0);
+  RecurrentDropout cell(LSTMCell(2, 3, rngs), {.recurrent = 0.5, .input = 0.5}, rngs);
+  const State before = nn::state(cell);
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    const Tensor wrong = ones({2, 4, 5}, dtype);
+    EXPECT_THROW((void)scan(cell, wrong), ShapeError);
+    EXPECT_THROW((void)scan(cell, PackedSequence::from_padded(wrong, tensor({4, 3}))), ShapeError);
+  }
+  EXPECT_EQ(nn::state(cell), before);
+}
+
+TEST(RecurrentDropout, DrawsNothingForInputsThatTheOtherDirectionDoesNotTake) {
+  Rngs rngs(0);
+  const auto dropout = [&](Index features) {
+    return RecurrentDropout(LSTMCell(features, 3, rngs), {.recurrent = 0.5}, rngs);
+  };
+  Bidirectional<RecurrentDropout<LSTMCell>> layer(dropout(2), dropout(5));
+  const State before = nn::state(layer);
+  const Tensor x = ones({2, 4, 2});
+  EXPECT_THROW((void)layer.scan(x), ShapeError);
+  EXPECT_THROW((void)layer.scan(PackedSequence::from_padded(x, tensor({4, 3}))), ShapeError);
+  EXPECT_EQ(nn::state(layer), before);
+}
+
 TEST(RecurrentDropout, DrawsAFreshMaskAtTheNextCall) {
   Rngs rngs(0);
   RecurrentDropout cell(adding_cell(), {.recurrent = 0.5}, rngs);

@@ -15,6 +15,7 @@
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/simple_cell.h"
+#include "strata/recurrent/stacked_cell.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/index.h"
@@ -365,6 +366,23 @@ TEST(RNN, StepsOverPaddingHandOutNothing) {
   const State values = nn::capture(layer, run, {.filter = path_contains("sum")}).state;
   ASSERT_EQ(values.size(), 3);
   EXPECT_EQ(elements(values.at({"cell", "sum", 1})), Doubles{3});
+}
+
+TEST(RNN, SequencesWithoutStepsHandOutNothing) {
+  RNN<SowingCell> layer(SowingCell{});
+  EXPECT_TRUE(nn::capture(layer, [](RNN<SowingCell>& m) { (void)m(zeros({2, 0, 1})); }).empty());
+  const PackedSequence packed = PackedSequence::from_padded(zeros({2, 3, 1}), tensor({0, 0}));
+  EXPECT_TRUE(nn::capture(layer, [&](RNN<SowingCell>& m) { (void)m(packed); }).empty());
+}
+
+// A stack asks its cells what they put out, which it tells nobody.
+TEST(RNN, ACellOfCellsHandsOutAValueForEachStepOfEach) {
+  RNN<StackedCell<SowingCell>> layer(StackedCell<SowingCell>({SowingCell{}, SowingCell{}}));
+  const auto run = [](auto& m) { return m(tensor({1.0f, 2.0f, 4.0f}, {3, 1})); };
+  const State values = nn::capture(layer, run, {.filter = path_contains("sum")}).state;
+  ASSERT_EQ(values.size(), 6);
+  EXPECT_EQ(elements(values.at({"cell", "cells", 0, "sum", 0})), Doubles{1});
+  EXPECT_EQ(elements(values.at({"cell", "cells", 1, "sum", 2})), Doubles{1 + 3 + 7});
 }
 
 TEST(RNN, GradientsOfWhatACellPerturbsAreSummedOverSteps) {

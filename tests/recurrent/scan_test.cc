@@ -439,5 +439,47 @@ TEST(Scan, RefusesACellWhoseParameterWasReplacedByOneOfAnotherShape) {
   EXPECT_THROW(static_cast<void>(scan(cell, ones({2, 5, 3}))), ShapeError);
 }
 
+// ---------------------------------------------------------------- frozen weights
+
+// Gradients of sum(y) with respect to the variables at `paths`; the others are frozen.
+template <class C>
+State gradients_of(C cell, const std::vector<Path>& paths, std::optional<Index> checkpoint_every) {
+  GradientTape tape;
+  State state = nn::state(cell);
+  std::vector<Tensor> sources;
+  for (const Path& path : paths) {
+    sources.push_back(tape.watch(state.at(path).value()));
+    state.at(path).reset(sources.back());
+  }
+  nn::update(cell, state);
+  const Tensor x = random::normal(random::key(1), {3, 5, 2});
+  const Tensor loss = sum(scan(cell, x, {.checkpoint_every = checkpoint_every}).y);
+  const std::vector<Tensor> gradients = tape.gradient(loss, sources);
+  State result;
+  for (std::size_t i = 0; i < paths.size(); ++i) result.set(paths[i], Param(gradients[i]));
+  return result;
+}
+
+template <class C>
+void expect_same_gradient_of_each_alone(const C& cell) {
+  std::vector<Path> paths;
+  for (const auto& [path, variable] : nn::state(cell)) paths.push_back(path);
+  for (const std::optional<Index> every : {std::optional<Index>(), std::optional<Index>(2)}) {
+    const State all = gradients_of(cell, paths, every);
+    for (const Path& path : paths) {
+      EXPECT_TRUE(identical(gradients_of(cell, {path}, every).at(path).value(), all.at(path).value()))
+          << to_string(path);
+    }
+  }
+}
+
+TEST(Scan, GivesAWeightItsGradientWhereTheOthersAreFrozen) {
+  Rngs rngs(0);
+  expect_same_gradient_of_each_alone(LSTMCell(2, 9, rngs));
+  expect_same_gradient_of_each_alone(OptimizedLSTMCell(2, 9, rngs));
+  expect_same_gradient_of_each_alone(GRUCell(2, 9, rngs, {.recurrent_bias = true}));
+  expect_same_gradient_of_each_alone(SimpleCell(2, 9, rngs));
+}
+
 }  // namespace
 }  // namespace strata::recurrent
