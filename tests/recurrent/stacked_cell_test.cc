@@ -77,7 +77,7 @@ TEST(StackedCell, RefusesAnotherNumberOfCarries) {
 TEST(StackedCell, NamesThePartOfACarryThatDoesNotFit) {
   Rngs rngs(0);
   StackedCell cell({GRUCell(2, 3, rngs), GRUCell(3, 3, rngs)});
-  const std::vector<HiddenCarry> carry{{zeros({3})}, {zeros({4})}};
+  const StackedCell<GRUCell>::Carry carry{{zeros({3})}, {zeros({4})}};
   EXPECT_THAT(
       [&] {
         (void)scan(cell, ones({4, 2}), {.initial_carry = carry});
