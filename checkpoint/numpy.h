@@ -39,7 +39,7 @@ struct NpzOptions {
 
 // An archive as numpy.savez writes it: one member `<name>.npy` for each variable, without dates.
 // Throws StateError that lists paths whose names would not be read back (see FlatNameOptions) or are no names of
-// members: empty, longer than 65531 bytes, with NUL.
+// members: longer than 65531 bytes, with NUL.
 [[nodiscard]] std::vector<std::byte> encode_npz(const State& state, const NpzOptions& options = {});
 
 // The arrays of an archive, stored or deflated. Checks the checksum of each.

@@ -17,6 +17,7 @@ struct ConvOptions {
   Initializer bias_init = initializers::zeros();
   std::optional<DType> dtype = {};  // to compute in; by default the promoted type of x and the parameters
   DType param_dtype = DType::float32;
+  bool operator==(const ConvOptions&) const = default;
 };
 
 // A convolution, plus a bias: strata::conv of x and kernel.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "strata/filters/filter.h"
 #include "strata/nn/split.h"
 #include "strata/state/state.h"
@@ -15,6 +17,8 @@ namespace strata::optim {
 //   optimizer.update(model, grads);
 //   ema.update(model);
 //   Model smooth = ema.apply_to(model);             // a module with the averages, and all else of `model`
+//
+// Averages of two-byte floats are kept in float32, where small steps are not lost.
 //
 // Source: nnx.EMA of Flax 0.12.
 class EMA {
@@ -35,11 +39,11 @@ class EMA {
   template <class M>
   [[nodiscard]] M apply_to(const M& module) const {
     M result = nn::clone(module);
-    nn::update(result, average_);
+    nn::update(result, in_types_of_variables());
     return result;
   }
 
-  // The averages, under the paths of the variables. A State of the same paths, shapes and types takes their place in
+  // The averages, under the paths of the variables, in the types they are kept in. A State of the same paths, shapes and types takes their place in
   // set_state, which throws StateError otherwise, before anything is changed.
   [[nodiscard]] const State& state() const noexcept { return average_; }
   void set_state(const State& state);
@@ -48,8 +52,11 @@ class EMA {
   EMA(const State& all, double decay, const Filter& only);
   void add(const State& all);
 
+  [[nodiscard]] State in_types_of_variables() const;
+
   double decay_;
   State average_;
+  std::vector<DType> dtypes_;  // of the variables
 };
 
 }  // namespace strata::optim

@@ -20,6 +20,7 @@ struct ConvLSTMOptions {
   nn::Initializer bias_init = nn::initializers::zeros();
   std::optional<DType> dtype = {};  // to convolve in; by default the promoted type of the factors
   DType param_dtype = DType::float32;
+  bool operator==(const ConvLSTMOptions&) const = default;
 };
 
 // Long short-term memory over grids of 1 to 3 spatial axes, one step at a time:

@@ -13,8 +13,8 @@ namespace strata::recurrent {
 
 struct DecodeOptions {
   std::optional<Index> end_token = {};  // that ends a text; by default none does
-  // Chooses a token for every row of logits [*batch, vocabulary]; by default the likeliest. To draw them:
-  // [&](const Tensor& logits) { return random::categorical(rngs.next(), logits); }
+  // Chooses a token for every row of logits [*batch, vocabulary]; by default the likeliest. To draw them, each time with
+  // another key: [&](const Tensor& logits) { return random::categorical(rngs.draw("tokens"), logits); }
   std::function<Tensor(const Tensor& logits)> choose = {};
 };
 
@@ -35,8 +35,9 @@ template <Decoder D>
 [[nodiscard]] Decoded<typename D::Carry> decode(D& decoder, typename D::Carry carry, const Tensor& start,
                                                 Index max_steps, const DecodeOptions& options = {}) {
   internal::WrittenTokens written(start, max_steps, options.end_token);
+  const auto sequence = internal::begin_texts(decoder, std::as_const(carry), start.shape());
   while (!written.ended()) {
-    Step<typename D::Carry> step = decoder.step(std::as_const(carry), written.last());
+    Step<typename D::Carry> step = internal::step_of_texts(decoder, std::as_const(carry), written.last(), sequence);
     written.add(std::move(step.y), options.choose);
     carry = std::move(step.carry);
   }

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "strata/nn/initializers.h"
 #include "strata/nn/layer_norm.h"
 #include "strata/nn/linear.h"
 #include "strata/recurrent/carry.h"
-#include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/cell.h"
 #include "strata/state/rngs.h"
 
 namespace strata::recurrent {
+
+struct LayerNormLSTMOptions {
+  double epsilon = 1e-6;
+  Activation gate = sigmoid;
+  Activation activation = strata::tanh;
+  nn::Initializer kernel_init = nn::initializers::lecun_normal();
+  nn::Initializer recurrent_kernel_init = nn::initializers::orthogonal();
+  nn::Initializer bias_init = nn::initializers::zeros();
+  std::optional<DType> dtype = {};  // to form products in; by default the promoted type of their factors
+  DType param_dtype = DType::float32;
+  bool operator==(const LayerNormLSTMOptions&) const = default;
+};
 
 // An LSTM with layer normalisation of both products and of the memory where it is put out:
 //
@@ -27,8 +42,8 @@ struct LayerNormLSTMCell {
   // hidden_features]. The layers draw from the stream `params` in the order of the fields; `bias_init` is that of
   // norm_h. Throws ShapeError if a size is not positive or too large, ValueError if a function is null or epsilon
   // negative.
-  LayerNormLSTMCell(Index in_features, Index hidden_features, Rngs& rngs, const LSTMOptions& lstm_options = {},
-                    double epsilon = 1e-6);
+  LayerNormLSTMCell(Index in_features, Index hidden_features, Rngs& rngs,
+                    const LayerNormLSTMOptions& lstm_options = {});
 
   // One step. x is [*batch, in_features]; returns the new carry and its h.
   // Throws ShapeError, naming argument, shape and expected shape, if a feature axis or the batch axes do not fit.
@@ -45,7 +60,7 @@ struct LayerNormLSTMCell {
   nn::LayerNorm norm_i;  // a scale [4 hidden_features]
   nn::LayerNorm norm_h;  // scale and bias [4 hidden_features]
   nn::LayerNorm norm_c;  // scale and bias [hidden_features]
-  LSTMOptions options;
+  LayerNormLSTMOptions options;
 
   STRATA_FIELDS(dense_i, dense_h, norm_i, norm_h, norm_c, options)
 };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "strata/nn/initializers.h"
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/fused.h"
+#include "strata/recurrent/internal/learned_parts.h"
 #include "strata/state/rngs.h"
 #include "strata/state/variable.h"
 
@@ -16,7 +15,7 @@ namespace strata::recurrent {
 
 // A cell whose sequences begin with a carry that is learned: a parameter for every part, the same for all rows of a
 // batch. A carry that a call gives takes its place. Paths: `cell/...`, and `initial/c`, `initial/h`, or whatever leads
-// to a part in the cell's carry (`initial/0.h`).
+// to a part in the cell's carry (`initial/0/h`).
 template <SelfStartingCell C>
 struct LearnedCarry {
   using Carry = typename C::Carry;
@@ -27,12 +26,8 @@ struct LearnedCarry {
   // parameters have the shapes and types of the cell's own carry for it, and are drawn from the stream `params`.
   LearnedCarry(C inner, const Shape& features, Rngs& rngs, const nn::Initializer& init = nn::initializers::zeros())
       : cell(std::move(inner)) {
-    const Carry own = cell.initial_carry(features);
-    internal::for_each_tensor(
-        [&](const std::string& part, const Tensor& value) {
-          initial.emplace(part, Param(init(rngs.draw("params"), value.shape(), value.dtype())));
-        },
-        "", own);
+    auto draw = [&](const Tensor& part) { return init(rngs.draw("params"), part.shape(), part.dtype()); };
+    initial = internal::make_learned_parts(cell.initial_carry(features), draw);
   }
 
   [[nodiscard]] Step<Carry> operator()(const Carry& carry, const Tensor& x) {
@@ -51,9 +46,8 @@ struct LearnedCarry {
   [[nodiscard]] Carry initial_carry(const Shape& input) const {
     Carry carry = cell.initial_carry(input);
     const Shape batch = input.axes(0, input.rank() - num_feature_axes);
-    internal::for_each_tensor(
-        [&](const std::string& part, Tensor& value) { value = internal::for_batch(initial.at(part), batch); }, "",
-        carry);
+    internal::with_learned_parts(carry, initial,
+                                 [&](Tensor& part, const Tensor& row) { part = internal::for_batch(row, batch); });
     return carry;
   }
 
@@ -62,7 +56,7 @@ struct LearnedCarry {
   }
 
   C cell;
-  std::map<std::string, Param> initial;
+  internal::LearnedParts<Carry> initial;  // lists as in the carry; of a struct, a map with the names of its fields
 
   STRATA_FIELDS(cell, initial)
 };

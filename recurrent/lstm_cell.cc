@@ -10,8 +10,8 @@ namespace strata::recurrent {
 namespace {
 
 Step<LSTMCarry> lstm_step(const LSTMOptions& options, const LSTMCarry& carry, const internal::LSTMGates& gates) {
-  const Tensor c = internal::next_memory(options, gates, carry.c);
-  const Tensor h = internal::next_output(options, gates, c, carry.h);
+  const Tensor c = internal::next_memory({options.gate, options.activation}, gates, carry.c);
+  const Tensor h = internal::next_output({options.gate, options.activation}, gates, c, carry.h);
   return {{.c = c, .h = h}, h};
 }
 

@@ -14,6 +14,7 @@ namespace strata::recurrent {
 struct NoiseOptions {
   bool deterministic = false;              // evaluation mode: nothing is drawn
   std::string rng_collection = "dropout";  // the stream to draw from
+  bool operator==(const NoiseOptions&) const = default;
 };
 
 // What elements are multiplied by in all steps of a sequence: 0 where they are dropped, else 1 / (1 - rate). Absent

@@ -38,8 +38,9 @@ Step<LSTMCarry> ProjectedLSTMCell::step_with_h(const Carry& carry, const Tensor&
   const Tensor& kernel = projection.kernel;
   internal::check_lstm_step(name, carry, x, dense_i.kernel.value().size(0), kernel.size(0), kernel.size(1));
   const internal::LSTMGates gates = internal::lstm_gates(dense_i(x) + dense_h(h));
-  const Tensor c = internal::next_memory(options, gates, carry.c);
-  const Tensor new_h = projection(internal::next_output(options, gates, c, carry.h)).astype(carry.h.dtype());
+  const Tensor c = internal::next_memory({options.gate, options.activation}, gates, carry.c);
+  const Tensor new_h =
+      projection(internal::next_output({options.gate, options.activation}, gates, c, carry.h)).astype(carry.h.dtype());
   return {{.c = c, .h = new_h}, new_h};
 }
 

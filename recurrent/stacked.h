@@ -18,6 +18,7 @@ struct StackedOptions {
   bool residual = false;  // adds its input to the output of every layer that leaves the width as it is
   bool time_major = false;
   PaddingOutput padding_output = PaddingOutput::keep;
+  std::optional<Index> checkpoint_every = {};  // by default as the layers say
   bool operator==(const StackedOptions&) const = default;
 };
 
@@ -26,12 +27,12 @@ template <class LayerCarry>
 struct StackedScanOptions {
   std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
   std::optional<std::vector<LayerCarry>> initial_carry = {};  // one for each layer; by default the cells' own
-  // bool [*batch, time], or as x has them: true where an episode begins; each layer's carry becomes its initial one.
-  std::optional<Tensor> resets = {};
+  std::optional<Tensor> resets = {};  // bool [*batch, time], or as x has them: true where an episode begins
+  std::optional<std::vector<LayerCarry>> reset_carry = {};  // what episodes begin with; by default the initial carry
   // As the stack says where a call leaves them out.
   std::optional<bool> time_major = {};
   std::optional<PaddingOutput> padding_output = {};
-  std::optional<Index> checkpoint_every = {};  // as in recurrent::ScanOptions; by default as the layers say
+  std::optional<Index> checkpoint_every = {};  // as in recurrent::ScanOptions
 };
 
 namespace internal {
@@ -42,6 +43,7 @@ struct LayerCall {
   std::optional<Tensor> seq_lengths;
   std::optional<LayerCarry> initial_carry;
   std::optional<Tensor> resets;
+  std::optional<LayerCarry> reset_carry;
   bool time_major;
   PaddingOutput padding_output;
   std::optional<Index> checkpoint_every;
@@ -53,6 +55,7 @@ auto run_layer(RNN<C>& layer, const X& x, const LayerCall<typename C::Carry>& ca
   return layer.scan(x, {.seq_lengths = call.seq_lengths,
                         .initial_carry = call.initial_carry,
                         .resets = call.resets,
+                        .reset_carry = call.reset_carry,
                         .time_major = call.time_major,
                         .keep_order = true,
                         .padding_output = call.padding_output,
@@ -69,6 +72,10 @@ auto run_layer(Bidirectional<F, B>& layer, const X& x, const LayerCall<typename 
   if (call.initial_carry) {
     options.initial_forward_carry = call.initial_carry->forward;
     options.initial_backward_carry = call.initial_carry->backward;
+  }
+  if (call.reset_carry) {
+    options.reset_forward_carry = call.reset_carry->forward;
+    options.reset_backward_carry = call.reset_carry->backward;
   }
   return layer.scan(x, options);
 }
@@ -116,7 +123,7 @@ struct Stacked {
   [[nodiscard]] Tensor operator()(const Tensor& x, const ScanOptions& call = {}) { return scan(x, call).y; }
 
   // The carry of each layer after its last valid step, and the outputs of the last layer. Throws ShapeError if there
-  // are not as many initial carries as layers; the other errors are those of recurrent::scan. What does not fit a layer
+  // are not as many carries as layers; the other errors are those of recurrent::scan. What does not fit a layer
   // is seen when the layers before it have run.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
     const bool time_major = call.time_major.value_or(options.time_major);
@@ -146,6 +153,7 @@ struct Stacked {
   template <class X>
   X run(const X& x, const ScanOptions& call, Carry& carries) {
     if (call.initial_carry) internal::check_num_carries(call.initial_carry->size(), layers.size(), "Stacked");
+    if (call.reset_carry) internal::check_num_carries(call.reset_carry->size(), layers.size(), "Stacked");
     X y = x;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const X input = i == 0 ? x : internal::map_data([&](const Tensor& data) { return dropout(data); }, y);
@@ -153,10 +161,12 @@ struct Stacked {
           .seq_lengths = call.seq_lengths,
           .initial_carry = {},
           .resets = call.resets,
+          .reset_carry = {},
           .time_major = call.time_major.value_or(options.time_major),
           .padding_output = call.padding_output.value_or(options.padding_output),
-          .checkpoint_every = call.checkpoint_every};
+          .checkpoint_every = call.checkpoint_every ? call.checkpoint_every : options.checkpoint_every};
       if (call.initial_carry) layer_call.initial_carry = (*call.initial_carry)[i];
+      if (call.reset_carry) layer_call.reset_carry = (*call.reset_carry)[i];
       auto result = internal::run_layer(layers[i], input, layer_call);
       carries.push_back(std::move(result.carry));
       const auto add_input = [&](const Tensor& data) {

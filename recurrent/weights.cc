@@ -42,7 +42,12 @@ std::string description_of(const std::vector<LayerParts>& layers, WeightLayout l
                      first.hidden_features(), internal::library_of(layout));
 }
 
-void check_layers(const std::vector<LayerParts>& layers, WeightLayout layout, const char* operation) {
+void check_layers(const internal::LayerList& list, WeightLayout layout, const char* operation) {
+  const std::vector<LayerParts>& layers = list.layers();
+  if (list.is_residual()) {
+    throw StateError(fmt::format("[{}] this Stacked is residual, and no layer of {} is. Exchange its `layers`.",
+                                 operation, internal::library_of(layout)));
+  }
   if (layers.empty()) throw ValueError(fmt::format("[{}] there are no layers.", operation));
   if (layers.size() == 1 || layout == WeightLayout::pytorch) return;
   throw ValueError(fmt::format("[{}] {} layers are given, and {} has a module for each. Exchange them one by one.",
@@ -51,9 +56,10 @@ void check_layers(const std::vector<LayerParts>& layers, WeightLayout layout, co
 
 }  // namespace
 
-void internal::load_layers(const std::vector<LayerParts>& layers, const State& weights, WeightLayout layout,
+void internal::load_layers(const LayerList& list, const State& weights, WeightLayout layout,
                            const WeightOptions& options) {
-  check_layers(layers, layout, "load_weights");
+  check_layers(list, layout, "load_weights");
+  const std::vector<LayerParts>& layers = list.layers();
   const Path prefix = Path::parse(options.prefix);
   ForeignWeights foreign(entries_below(weights, prefix, options.rename), prefix, options.cast);
   std::vector<Assignment> assignments;
@@ -68,8 +74,9 @@ void internal::load_layers(const std::vector<LayerParts>& layers, const State& w
   for (Assignment& assignment : assignments) assignment.variable->reset(std::move(assignment.value));
 }
 
-State internal::export_layers(const std::vector<LayerParts>& layers, WeightLayout layout) {
-  check_layers(layers, layout, "export_weights");
+State internal::export_layers(const LayerList& list, WeightLayout layout) {
+  check_layers(list, layout, "export_weights");
+  const std::vector<LayerParts>& layers = list.layers();
   const bool has_both_forms = layout == WeightLayout::keras || layout == WeightLayout::onnx;
   State state;
   for (std::size_t i = 0; i < layers.size(); ++i) {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "strata/nn/load.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/internal/cell_parts.h"
+#include "strata/recurrent/recurrent_dropout.h"
+#include "strata/recurrent/stacked.h"
 #include "strata/state/state.h"
 
 // Weights of recurrent layers in the layouts of other libraries: to load a network that was trained elsewhere, and to give
@@ -52,43 +56,84 @@ struct WeightOptions {
 
 namespace internal {
 
-template <class T>
-inline constexpr bool is_tuple = false;
-template <class... T>
-inline constexpr bool is_tuple<std::tuple<T...>> = true;
+// The cells whose weights other libraries have too.
+template <class C>
+concept ExchangedCell = std::same_as<C, LSTMCell> || std::same_as<C, OptimizedLSTMCell> ||
+    std::same_as<C, ProjectedLSTMCell> || std::same_as<C, GRUCell> || std::same_as<C, SimpleCell>;
 
-template <class L>
-void append_layers(std::vector<LayerParts>& layers, L& layer) {
-  if constexpr (requires { parts_of(layer); }) {
-    layers.push_back({.cells = {parts_of(layer)}, .is_cell = true});
-  } else if constexpr (requires { parts_of(layer.cell); }) {
-    layers.push_back({.cells = {parts_of(layer.cell)}});
-  } else if constexpr (requires {
-                         parts_of(layer.forward_rnn.cell);
-                         parts_of(layer.backward_rnn.cell);
-                       }) {
-    layers.push_back({.cells = {parts_of(layer.forward_rnn.cell), parts_of(layer.backward_rnn.cell)}});
-  } else if constexpr (requires { layer.layers; }) {
-    append_layers(layers, layer.layers);
-  } else if constexpr (is_tuple<std::remove_const_t<L>>) {
-    std::apply([&](auto&... parts) { (append_layers(layers, parts), ...); }, layer);
-  } else {
-    static_assert(
-        requires { std::begin(layer); },
-        "weights are exchanged of LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell, GRUCell and SimpleCell, of RNN and "
-        "Bidirectional of them, and of stacks, vectors and tuples of such layers");
-    for (auto& part : layer) append_layers(layers, part);
+// The layers whose weights are exchanged, told by their types: what only looks like one may hold more.
+class LayerList {
+ public:
+  template <ExchangedCell C>
+  void add(C& cell) {
+    layers_.push_back({.cells = {parts_of(cell)}, .is_cell = true});
   }
-}
+  template <class C>
+  void add(RecurrentDropout<C>& dropout) {
+    add(dropout.cell);
+  }
+  template <class C>
+  void add(RNN<C>& layer) {
+    layers_.push_back({.cells = {parts_within(layer.cell)}});
+  }
+  template <class F, class B>
+  void add(Bidirectional<F, B>& layer) {
+    layers_.push_back({.cells = {parts_within(layer.forward_rnn.cell), parts_within(layer.backward_rnn.cell)}});
+  }
+  template <class L>
+  void add(Stacked<L>& stack) {
+    is_residual_ = is_residual_ || stack.options.residual;
+    add(stack.layers);
+  }
+  template <class L>
+  void add(std::vector<L>& layers) {
+    for (L& layer : layers) add(layer);
+  }
+  template <class L, std::size_t N>
+  void add(std::array<L, N>& layers) {
+    for (L& layer : layers) add(layer);
+  }
+  template <class... L>
+  void add(std::tuple<L...>& layers) {
+    std::apply([&](auto&... layer) { (add(layer), ...); }, layers);
+  }
+  template <class L>
+  void add(L&) {
+    static_assert(ExchangedCell<L>,
+                  "weights are exchanged of LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell, GRUCell and SimpleCell, "
+                  "also within a RecurrentDropout, of RNN and Bidirectional of them, and of stacks, vectors, arrays "
+                  "and tuples of such layers; of other modules pass the part that is one of these");
+  }
 
-void load_layers(const std::vector<LayerParts>& layers, const State& weights, WeightLayout layout,
-                 const WeightOptions& options);
-[[nodiscard]] State export_layers(const std::vector<LayerParts>& layers, WeightLayout layout);
+  [[nodiscard]] const std::vector<LayerParts>& layers() const { return layers_; }
+  [[nodiscard]] bool is_residual() const { return is_residual_; }
+
+ private:
+  template <class C>
+  static CellParts parts_within(C& cell) {
+    static_assert(ExchangedCell<C>,
+                  "this cell is none that other libraries have: a LearnedCarry has an initial carry besides, a Zoneout "
+                  "is another cell in evaluation too; pass the cell within it");
+    return parts_of(cell);
+  }
+  template <class C>
+  static CellParts parts_within(RecurrentDropout<C>& dropout) {
+    return parts_within(dropout.cell);
+  }
+
+  std::vector<LayerParts> layers_;
+  bool is_residual_ = false;
+};
+
+void load_layers(const LayerList& list, const State& weights, WeightLayout layout, const WeightOptions& options);
+[[nodiscard]] State export_layers(const LayerList& list, WeightLayout layout);
 
 }  // namespace internal
 
-// Gives a layer the weights of one of another library: a standard cell, an RNN or a Bidirectional of them, or, from the
-// layout of PyTorch, several such layers in a Stacked, a std::vector or std::tie.
+// Gives a layer the weights of one of another library: an LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell (PyTorch
+// only), GRUCell or SimpleCell, an RNN or a Bidirectional of them, or, from the layout of PyTorch, several such layers in
+// a Stacked, a std::vector, a std::array or std::tie. The cell may stand in a RecurrentDropout, which has no weights and
+// is the cell in evaluation. Any other module does not compile, nor does another wrapped cell: pass what it holds.
 //
 //   State weights = checkpoint::restore_safetensors("model.safetensors");
 //   recurrent::load_weights(model.encoder, weights, WeightLayout::pytorch, {.prefix = "encoder"});
@@ -98,11 +143,12 @@ void load_layers(const std::vector<LayerParts>& layers, const State& weights, We
 //
 // Throws StateError that lists weights that are missing, of no use or of another shape or type, and what the cell cannot
 // do: a GRU of another form, or with a hidden bias of n that the cell has no place for; a projection (PyTorch) that the
-// cell does not have; peepholes, clip, input_forget (ONNX); functions that PyTorch's layer does not have. Nothing is changed then.
+// cell does not have; peepholes, clip, input_forget (ONNX); functions that PyTorch's layer does not have; a residual
+// Stacked. Nothing is changed then.
 template <class L>
 void load_weights(L&& layer, const State& weights, WeightLayout layout, const WeightOptions& options = {}) {
-  std::vector<internal::LayerParts> layers;
-  internal::append_layers(layers, layer);
+  internal::LayerList layers;
+  layers.add(layer);
   internal::load_layers(layers, weights, layout, options);
 }
 
@@ -116,8 +162,8 @@ void load_weights(L&& layer, const State& weights, WeightLayout layout, const We
 // cells, functions that are not PyTorch's.
 template <class L>
 [[nodiscard]] State export_weights(const L& layer, WeightLayout layout) {
-  std::vector<internal::LayerParts> layers;
-  internal::append_layers(layers, const_cast<L&>(layer));  // only read
+  internal::LayerList layers;
+  layers.add(const_cast<L&>(layer));  // only read
   return internal::export_layers(layers, layout);
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "strata/recurrent/beam_search.h"
 #include "strata/recurrent/internal/written_tokens.h"
 #include "strata/tensor/activation.h"
 #include "strata/tensor/error.h"
@@ -27,13 +28,19 @@ Tensor tensor_of(const std::vector<Index>& values, const Shape& shape) {
 }  // namespace
 
 Beams::Beams(const Tensor& start, Index max_steps, const BeamSearchOptions& options)
-    : batch_(start.shape()), rows_(start.size()), max_steps_(max_steps), options_(options) {
+    : batch_(start.shape()),
+      rows_(start.size()),
+      max_steps_(max_steps),
+      beams_(options.beams),
+      end_token_(options.end_token),
+      length_penalty_(options.length_penalty) {
   if (max_steps < 0) throw ValueError(fmt::format("[beam_search] max_steps is {}. Give 0 or more.", max_steps));
   if (options.beams < 1)
     throw ValueError(fmt::format("[beam_search] there are {} beams. Give 1 or more.", options.beams));
-  if (!(options.length_penalty >= 0 && std::isfinite(options.length_penalty))) {
+  // Up to here the powers of all lengths are finite.
+  if (!(options.length_penalty >= 0 && options.length_penalty <= 10)) {
     throw ValueError(
-        fmt::format("[beam_search] the length penalty is {}. Give a number from 0 on.", options.length_penalty));
+        fmt::format("[beam_search] the length penalty is {}. Give a number from 0 to 10.", options.length_penalty));
   }
   if (!is_integer(start.dtype())) {
     throw DTypeError(fmt::format("[beam_search] the start tokens are {}. Give integers.", describe(start)));
@@ -55,7 +62,7 @@ bool Beams::ended() const {
                      [](const Text& text) { return text.ended || text.log_probability == impossible; });
 }
 
-Tensor Beams::last() const { return tensor_of(last_, {rows_ * options_.beams}); }
+Tensor Beams::last() const { return tensor_of(last_, {rows_ * beams_}); }
 
 Tensor Beams::spread(const std::string& name, const Tensor& part) const {
   if (part.rank() < batch_.rank() || part.shape().axes(0, batch_.rank()) != batch_) {
@@ -63,44 +70,48 @@ Tensor Beams::spread(const std::string& name, const Tensor& part) const {
                                  name, describe(part), to_string(batch_)));
   }
   const Shape rest = part.shape().axes(batch_.rank(), part.rank());
-  return repeat(part.reshape(Shape{rows_}.append(rest)), options_.beams, 0);
+  return repeat(part.reshape(Shape{rows_}.append(rest)), beams_, 0);
 }
 
-double Beams::score(double log_probability, Index steps) const {
-  return log_probability / std::pow((5.0 + static_cast<double>(steps)) / 6.0, options_.length_penalty);
-}
+double Beams::penalty(Index steps) const { return std::pow((5.0 + static_cast<double>(steps)) / 6.0, length_penalty_); }
 
 std::vector<Beams::Continuation> Beams::best_continuations(Index row, const double* log_probabilities,
                                                            Index vocabulary) const {
-  const Index beams = options_.beams;
-  std::vector<Continuation> all;
-  for (Index source = row * beams; source < (row + 1) * beams; ++source) {
-    const Text& text = texts_[static_cast<std::size_t>(source)];
-    if (text.ended) {
-      all.push_back({source, *options_.end_token, text});
-      continue;
-    }
-    for (Index token = 0; token < vocabulary; ++token) {
-      const double log_probability = text.log_probability + log_probabilities[source * vocabulary + token];
-      const Index steps = text.steps + 1;
-      all.push_back(
-          {source, token, {log_probability, score(log_probability, steps), steps, token == options_.end_token}});
-    }
-  }
   // Of equal ones the first in the order of texts and tokens, so that results do not depend on how sorting is done.
   const auto better = [](const Continuation& a, const Continuation& b) {
     if (a.text.score != b.text.score) return a.text.score > b.text.score;
     return std::pair(a.source, a.token) < std::pair(b.source, b.token);
   };
-  const auto kept = std::min<std::size_t>(all.size(), static_cast<std::size_t>(beams));
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), better);
-  all.resize(kept);
-  return all;
+  std::vector<Continuation> best;  // a heap with the worst in front
+  const auto offer = [&](const Continuation& next) {
+    if (static_cast<Index>(best.size()) == beams_) {
+      if (!better(next, best.front())) return;
+      std::pop_heap(best.begin(), best.end(), better);
+      best.pop_back();
+    }
+    best.push_back(next);
+    std::push_heap(best.begin(), best.end(), better);
+  };
+  for (Index source = row * beams_; source < (row + 1) * beams_; ++source) {
+    const Text& text = texts_[static_cast<std::size_t>(source)];
+    if (text.ended) {
+      offer({source, *end_token_, text});
+      continue;
+    }
+    const Index steps = text.steps + 1;
+    const double divisor = penalty(steps);
+    for (Index token = 0; token < vocabulary; ++token) {
+      const double log_probability = text.log_probability + log_probabilities[source * vocabulary + token];
+      offer({source, token, {log_probability, log_probability / divisor, steps, token == end_token_}});
+    }
+  }
+  std::sort_heap(best.begin(), best.end(), better);
+  return best;
 }
 
 void Beams::advance(const Tensor& logits) {
-  const Index count = rows_ * options_.beams;
-  check_logits(logits, {count}, options_.end_token, "beam_search");
+  const Index count = rows_ * beams_;
+  check_logits(logits, {count}, end_token_, "beam_search");
   const Tensor log_probabilities = log_softmax(stop_gradient(logits).astype(DType::float64));
   const std::span<const double> values = log_probabilities.data<double>();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -121,7 +132,7 @@ void Beams::advance(const Tensor& logits) {
 }
 
 Tensor Beams::follow(const Tensor& part) const {
-  return take(part, tensor_of(past_.back().sources, {rows_ * options_.beams}), 0);
+  return take(part, tensor_of(past_.back().sources, {rows_ * beams_}), 0);
 }
 
 BeamSearchResult Beams::result() const {
@@ -138,7 +149,7 @@ BeamSearchResult Beams::result() const {
     lengths.push_back(texts_[text].ended ? texts_[text].steps - 1 : texts_[text].steps);
     scores.push_back(texts_[text].score);
   }
-  const Shape shape = batch_.append({options_.beams});
+  const Shape shape = batch_.append({beams_});
   return {tensor_of(tokens, shape.append({static_cast<Index>(steps)})), tensor_of(lengths, shape),
           Tensor(std::span<const double>(scores), shape)};
 }

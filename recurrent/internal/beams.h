@@ -9,20 +9,8 @@
 
 namespace strata::recurrent {
 
-struct BeamSearchOptions {
-  Index beams = 4;
-  std::optional<Index> end_token = {};  // that ends a text; by default none does
-  // Texts are ranked by their log-probability, divided by ((5 + steps) / 6)^length_penalty: 0 favours short texts, 0.6
-  // to 1 is common in translation. Wu et al., "Google's neural machine translation system" (2016), equation 14.
-  double length_penalty = 0;
-};
-
-// The texts that were found, the best first, in as many steps as the longest needed.
-struct BeamSearchResult {
-  Tensor tokens;   // int64 [*batch, beams, steps]; behind an end token further ones
-  Tensor lengths;  // int64 [*batch, beams], tokens before the end token
-  Tensor scores;   // float64 [*batch, beams]; minus infinity where there are fewer texts than beams
-};
+struct BeamSearchOptions;
+struct BeamSearchResult;
 
 namespace internal {
 
@@ -65,14 +53,16 @@ class Beams {
     Text text;
   };
 
-  [[nodiscard]] double score(double log_probability, Index steps) const;
+  [[nodiscard]] double penalty(Index steps) const;
   [[nodiscard]] std::vector<Continuation> best_continuations(Index row, const double* log_probabilities,
                                                              Index vocabulary) const;
 
   Shape batch_;
   Index rows_;
   Index max_steps_;
-  BeamSearchOptions options_;
+  Index beams_;
+  std::optional<Index> end_token_;
+  double length_penalty_;
   std::vector<Text> texts_;   // [rows * beams]
   std::vector<Index> last_;   // [rows * beams]
   std::vector<Choice> past_;  // of each step

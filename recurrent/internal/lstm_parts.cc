@@ -36,12 +36,12 @@ LSTMGates lstm_gates(const Tensor& sums) {
   return {std::move(i), std::move(f), std::move(g), std::move(o)};
 }
 
-Tensor next_memory(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c) {
-  return (options.gate(gates.f) * c + options.gate(gates.i) * options.activation(gates.g)).astype(c.dtype());
+Tensor next_memory(LSTMFunctions functions, const LSTMGates& gates, const Tensor& c) {
+  return (functions.gate(gates.f) * c + functions.gate(gates.i) * functions.activation(gates.g)).astype(c.dtype());
 }
 
-Tensor next_output(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c, const Tensor& h) {
-  return (options.gate(gates.o) * options.activation(c)).astype(h.dtype());
+Tensor next_output(LSTMFunctions functions, const LSTMGates& gates, const Tensor& c, const Tensor& h) {
+  return (functions.gate(gates.o) * functions.activation(c)).astype(h.dtype());
 }
 
 }  // namespace strata::recurrent::internal

@@ -26,10 +26,15 @@ struct LSTMGates {
 // The parts of a sum that holds the gates side by side, in this order.
 LSTMGates lstm_gates(const Tensor& sums);
 
+struct LSTMFunctions {
+  Activation gate;
+  Activation activation;
+};
+
 // c' = f c + i g
-Tensor next_memory(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c);
+Tensor next_memory(LSTMFunctions functions, const LSTMGates& gates, const Tensor& c);
 
 // o activation(c), of the element type of h.
-Tensor next_output(const LSTMOptions& options, const LSTMGates& gates, const Tensor& c, const Tensor& h);
+Tensor next_output(LSTMFunctions functions, const LSTMGates& gates, const Tensor& c, const Tensor& h);
 
 }  // namespace strata::recurrent::internal

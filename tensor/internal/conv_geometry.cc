@@ -80,14 +80,23 @@ PadWidth mode_padding(PaddingMode mode, const ConvAxis& axis, Index window) {
   return {0, 0};
 }
 
+// True if what stands beyond the edge is x again, rather than zeros.
+bool continues(PaddingMode mode) { return mode == PaddingMode::circular || mode == PaddingMode::reflect; }
+
 void check_continuable(PaddingMode mode, const ConvAxis& axis, const Shape& x) {
-  if (mode != PaddingMode::circular && mode != PaddingMode::reflect) return;
+  if (!continues(mode)) return;
   if (axis.size > 0 || axis.padding == PadWidth{}) return;
   throw ShapeError("[conv] there is nothing to continue x of shape " + to_string(x) + " with.");
 }
 
-void count_windows(ConvAxis& axis, Index window, const Shape& x, const Shape& kernel) {
-  const Index padded = plus(plus(extent(axis.size, axis.input_dilation), axis.padding.before), axis.padding.after);
+// Where a window may lie. Entries that continue x lie as far apart as those of x; zeros lie beside each other.
+Index padded_size(PaddingMode mode, const ConvAxis& axis) {
+  const auto with_padding = [&](Index size) { return plus(plus(size, axis.padding.before), axis.padding.after); };
+  return continues(mode) ? extent(with_padding(axis.size), axis.input_dilation)
+                         : with_padding(extent(axis.size, axis.input_dilation));
+}
+
+void count_windows(ConvAxis& axis, Index window, Index padded, const Shape& x, const Shape& kernel) {
   if (padded >= window) {
     axis.windows = (padded - window) / axis.stride + 1;
     return;
@@ -164,7 +173,7 @@ ConvGeometry conv_geometry(const Shape& x, const Shape& kernel, const ConvWindow
     const Index positions = extent(axis.taps, axis.kernel_dilation);
     axis.padding = widths.empty() ? mode_padding(window.padding.mode(), axis, positions) : widths[i];
     check_continuable(window.padding.mode(), axis, x);
-    count_windows(axis, positions, x, kernel);
+    count_windows(axis, positions, padded_size(window.padding.mode(), axis), x, kernel);
     geometry.axes.push_back(axis);
   }
   return geometry;

@@ -135,6 +135,13 @@ State some_state() {
 
 TEST(Npz, KeepsAState) { EXPECT_EQ(decode_npz(encode_npz(some_state())), some_state()); }
 
+// NumPy's key '' is the member `.npy`.
+TEST(Npz, KeepsAnEmptyName) {
+  const State state{{Path{""}, Variable(ones({2}))}};
+  EXPECT_EQ(decode_npz(encode_npz(state)), state);
+  EXPECT_THROW((void)encode_npz({{Path{}, Variable(ones({2}))}}), StateError);
+}
+
 TEST(Npz, MayBeDeflated) {
   const std::vector<std::byte> small = encode_npz(some_state(), {.deflate = true});
   EXPECT_LT(small.size(), encode_npz(some_state()).size() / 2);

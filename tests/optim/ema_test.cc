@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "strata/tensor/create.h"
@@ -44,6 +45,24 @@ TEST(EMA, GivesAModuleWithTheAverages) {
   EXPECT_EQ(smooth.a, Param(tensor({2.0, 2.0})));
   EXPECT_EQ(smooth.stat, BatchStat(tensor({7.0})));
   EXPECT_EQ(net.a, Param(tensor({5.0, 2.0})));
+}
+
+// The next bfloat16 after 1 is 1.0078125; after n updates with 2 the average is 2 - decay^n.
+TEST(EMA, MovesByLessThanATwoByteFloatCanShow) {
+  struct Half {
+    Param a;
+    STRATA_FIELDS(a)
+  };
+  for (const DType dtype : {DType::bfloat16, DType::float16}) {
+    Half net{Param(full({2}, 1, dtype))};
+    EMA ema(net, 0.9999, of_type<Param>);
+    net.a.set_value(full({2}, 2, dtype));
+    for (int i = 0; i < 5000; ++i) ema.update(net);
+    EXPECT_NEAR(ema.state().at({"a"}).value().at<float>({0}), 2 - std::pow(0.9999, 5000), 1e-3);
+    const Half smooth = ema.apply_to(net);
+    EXPECT_TRUE(identical(smooth.a, ema.state().at({"a"}).value().astype(dtype)));
+    ema.set_state(ema.state());
+  }
 }
 
 TEST(EMA, RefusesFiltersThatTakeNothingOrIntegers) {

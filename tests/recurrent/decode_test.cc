@@ -14,6 +14,7 @@
 #include "strata/recurrent/beam_search.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/recurrent_dropout.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/create.h"
@@ -124,6 +125,29 @@ TEST(TokenDecoder, GivesTheLogitsOfDecodingWhereItsTokensAreForced) {
   EXPECT_LT(max(abs(forced.y - decoded.logits)).item<float>(), 1e-6F);
 }
 
+// A mask of dropout holds for a whole text, whether its tokens are given or chosen, and for all beams of a row.
+TEST(TokenDecoder, FixesTheSameForTextsThatAreGivenAndChosen) {
+  Rngs rngs(3);
+  const TokenDecoder decoder(
+      RecurrentDropout(LSTMCell(7, 5, rngs), {.recurrent = 0.5, .input = 0.5}, rngs, {.rng_collection = "dropout"}),
+      nn::Linear(5, 7, rngs));
+  const auto carry = decoder.cell.initial_carry({3, 7});
+  const Tensor start = tensor<Index>({0, 3, 6});
+  auto writing = decoder;
+  const auto decoded = decode(writing, carry, start, 5);
+  const Tensor inputs = concatenate({start.reshape({3, 1}), slice_axis(decoded.tokens, 1, 0, 4)}, 1);
+  auto told = decoder;
+  const auto forced = told.scan(inputs, {.initial_carry = carry});
+  EXPECT_LT(max(abs(forced.y - decoded.logits)).item<float>(), 1e-6F);
+  auto next_forced = told.scan(inputs, {.initial_carry = carry});
+  EXPECT_GT(max(abs(next_forced.y - forced.y)).item<float>(), 1e-3F);
+  auto searching = decoder;
+  const auto beam = beam_search(searching, carry, start, 5, {.beams = 1});
+  EXPECT_TRUE(identical(squeeze(beam.tokens, 1), decoded.tokens));
+  auto in_beams = decoder;
+  EXPECT_EQ(beam_search(in_beams, carry, start, 5, {.beams = 3}).tokens.shape(), (Shape{3, 3, 5}));
+}
+
 TEST(TokenDecoder, LooksTokensUpInATableIfItHasOne) {
   Rngs rngs(1);
   TokenDecoder<GRUCell> decoder{nn::Embed(9, 4, rngs), GRUCell(4, 5, rngs), nn::Linear(5, 9, rngs)};
@@ -212,6 +236,28 @@ TEST(BeamSearch, DividesByThePenaltyOfTheLength) {
       beam_search(decoder, decoder.start(1), tensor<Index>({1}), 10, {.beams = 2, .end_token = 0, .length_penalty = 2});
   EXPECT_NEAR(found.scores.at<double>({0, 0}), std::log(0.6) * 36 / 64, 1e-12);
   EXPECT_NEAR(found.scores.at<double>({0, 1}), std::log(0.4) * 36 / 49, 1e-12);
+}
+
+// Where fewer texts are possible than there are beams, minus infinity stays what it is, and the order is one.
+TEST(BeamSearch, TakesPenaltiesUpToTen) {
+  MarkovDecoder decoder = counting();
+  const auto found = beam_search(decoder, decoder.start(1), tensor<Index>({1}), 10,
+                                 {.beams = 3, .end_token = 0, .length_penalty = 10});
+  EXPECT_NEAR(found.scores.at<double>({0, 0}), std::log(0.6) * std::pow(0.75, 10), 1e-12);
+  EXPECT_NEAR(found.scores.at<double>({0, 1}), std::log(0.4) * std::pow(6.0 / 7, 10), 1e-12);
+  EXPECT_EQ(found.scores.at<double>({0, 2}), -std::numeric_limits<double>::infinity());
+  for (const double penalty : {-0.1, 10.1, 1e300, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW(static_cast<void>(beam_search(decoder, decoder.start(1), tensor<Index>({1}), 10,
+                                               {.beams = 3, .end_token = 0, .length_penalty = penalty})),
+                 ValueError)
+        << penalty;
+  }
+}
+
+TEST(BeamSearch, PutsEqualTextsInTheOrderOfTheirTokens) {
+  MarkovDecoder decoder{zeros({5, 5})};
+  const auto found = beam_search(decoder, decoder.start(1), tensor<Index>({1}), 2, {.beams = 3});
+  EXPECT_TRUE(identical(found.tokens, tensor<Index>({0, 0, 0, 1, 0, 2}, {1, 3, 2})));
 }
 
 TEST(BeamSearch, KeepsRowsApart) {

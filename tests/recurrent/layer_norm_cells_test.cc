@@ -47,7 +47,7 @@ TEST(LayerNormGRUCell, HasABiasOnEachSideOfTheReset) {
 // What layer norm is for.
 TEST(LayerNormLSTMCell, DoesNotSeeTheScaleOfItsInputs) {
   Rngs rngs(0);
-  LayerNormLSTMCell cell(2, 3, rngs, {}, 0);
+  LayerNormLSTMCell cell(2, 3, rngs, {.epsilon = 0});
   const Tensor x = random::normal(random::key(1), {2, 4, 2});
   EXPECT_EQ(difference(scan(cell, x * 100).y, scan(cell, x).y, support::within(1e-5)), "");
 }
@@ -71,7 +71,7 @@ TEST(LayerNormCells, NameWhatDoesNotFit) {
       testing::ThrowsMessage<ShapeError>(testing::HasSubstr("`h`")));
   EXPECT_THAT([&] { (void)gru({zeros({3})}, ones({5})); },
               testing::ThrowsMessage<ShapeError>(testing::HasSubstr("[LayerNormGRUCell] x is")));
-  EXPECT_THROW((LayerNormLSTMCell{2, 3, rngs, {}, -1}), ValueError);
+  EXPECT_THROW((LayerNormLSTMCell{2, 3, rngs, {.epsilon = -1}}), ValueError);
   EXPECT_THROW((LayerNormGRUCell{2, 3, rngs, {.epsilon = -1}}), ValueError);
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,11 +50,58 @@ TEST(LearnedCarry, HasAParameterForEachPart) {
   EXPECT_EQ(lstm.initial.size(), 2U);
 }
 
-TEST(LearnedCarry, NamesThePartsOfACarryWithinACarry) {
+// A sum and the last two inputs, in a carry of structs, lists, tensors and what may be absent.
+struct Deep {
+  struct Carry {
+    HiddenCarry total;
+    std::array<Tensor, 2> last;
+    std::optional<Tensor> count;
+    std::optional<Tensor> none;
+    STRATA_FIELDS(total, last, count, none)
+  };
+  static constexpr int num_feature_axes = 1;
+
+  Step<Carry> operator()(const Carry& carry, const Tensor& x) const {
+    Tensor sum = carry.total.h + x;
+    return {{{sum}, {x, carry.last[0]}, *carry.count + 1, {}}, sum + carry.last[1]};
+  }
+  Carry initial_carry(const Shape& input) const {
+    return {{zeros(input)}, {zeros(input), zeros(input)}, zeros(input), {}};
+  }
+
+  STRATA_FIELDS()
+};
+
+// Keys of paths are keys of files: none holds a separator, and positions are integers.
+TEST(LearnedCarry, HasThePathsOfACarryWithinACarry) {
   Rngs rngs(0);
   const LearnedCarry cell(StackedCell({GRUCell(2, 3, rngs), GRUCell(3, 4, rngs)}), {2}, rngs);
-  EXPECT_EQ(cell.initial.at("0.h").value().shape(), (Shape{3}));
-  EXPECT_EQ(cell.initial.at("1.h").value().shape(), (Shape{4}));
+  const State state = nn::state(cell);
+  EXPECT_EQ(state.at(Path{"initial", 0, "h"}).value().shape(), (Shape{3}));
+  EXPECT_EQ(state.at(Path{"initial", 1, "h"}).value().shape(), (Shape{4}));
+  const LearnedCarry deep(Deep(), {2}, rngs);
+  EXPECT_EQ(paths_of(deep),
+            (std::vector<std::string>{"initial/count", "initial/last/0", "initial/last/1", "initial/total/h"}));
+  EXPECT_EQ(&nn::state(deep).at(Path{"initial", "last", 1}).kind(), &kind_of<Param>());
+}
+
+TEST(LearnedCarry, BeginsWithEveryPartOfACarryWithinACarry) {
+  Rngs rngs(0);
+  LearnedCarry cell(Deep(), {2}, rngs, nn::initializers::normal(1.0));
+  auto [graph, params] = nn::split(cell, everything);
+  auto merged = nn::merge(graph, params);
+  auto copy = nn::clone(cell);
+  for (auto* one : {&cell, &merged, &copy}) {
+    const Deep::Carry carry = one->initial_carry({3, 2});
+    EXPECT_EQ(difference(carry.total.h[2], params.at(Path{"initial", "total", "h"}), exactly), "");
+    EXPECT_EQ(difference(carry.last[1][2], params.at(Path{"initial", "last", 1}), exactly), "");
+    EXPECT_EQ(difference((*carry.count)[2], params.at(Path{"initial", "count"}), exactly), "");
+    EXPECT_FALSE(carry.none);
+  }
+  const auto grads = nn::grad([](auto& c) { return sum(scan(c, ones({3, 4, 2})).y); }, of_type<Param>)(cell);
+  // `total` is in the sum of every of 4 steps, last/1 in that of the first, and there are 3 rows.
+  EXPECT_EQ(elements(grads.at(Path{"initial", "total", "h"})), (Doubles{12, 12}));
+  EXPECT_EQ(elements(grads.at(Path{"initial", "last", 1})), (Doubles{3, 3}));
 }
 
 TEST(LearnedCarry, BeginsEveryRowWithTheParameters) {

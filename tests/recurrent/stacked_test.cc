@@ -9,6 +9,7 @@
 
 #include "recurrent/cells.h"
 #include "strata/nn/mode.h"
+#include "strata/recurrent/chunks.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/tensor/error.h"
@@ -136,6 +137,47 @@ TEST(Stacked, KeepsNaNInPaddingToItself) {
   for (const double element : elements(dx)) EXPECT_EQ(element, element);
 }
 
+// What comes out of an episode that begins in the second chunk is what it gives alone, whatever carry the chunk had.
+TEST(Stacked, BeginsEpisodesWithTheCarryToResetTo) {
+  auto stack = sums();
+  const Tensor flags = tensor({false, true}, {2});
+  const Tensor x = tensor({1.0f, 2.0f}, {2, 1});
+  const auto sum = [](float value) { return RunningSum::Carry{full({1}, value)}; };
+  const auto [carry, y] =
+      stack.scan(x, {.initial_carry = {{sum(10), sum(20)}}, .resets = flags, .reset_carry = {{sum(3), sum(5)}}});
+  EXPECT_EQ(elements(y), (Doubles{31, 10}));  // 20 + (10 + 1); 5 + (3 + 2)
+  Stacked both({Bidirectional(RunningSum{}, RunningSum{})});
+  const auto two =
+      both.scan(x, {.initial_carry = {{{sum(10), sum(20)}}}, .resets = flags, .reset_carry = {{{sum(3), sum(5)}}}});
+  // Forward 10 + 1, then 3 + 2; backward 20 + 2, then 5 + 1.
+  EXPECT_EQ(elements(two.y), (Doubles{11, 6, 5, 22}));
+}
+
+TEST(Stacked, ChunksOfEpisodesAreTheWhole) {
+  Rngs rngs(0);
+  Stacked stack({RNN(GRUCell(2, 3, rngs)), RNN(GRUCell(3, 3, rngs))});
+  const Tensor x = random::normal(random::key(1), {2, 6, 2});
+  const Tensor resets =
+      tensor({false, true, false, false, true, false, false, false, false, true, false, true}, {2, 6});
+  const Tensor whole = stack(x, {.resets = resets});
+  const std::vector<HiddenCarry> begin(2, {zeros({2, 3})});
+  std::vector<HiddenCarry> carry = begin;
+  std::vector<Tensor> parts;
+  for (const Chunk& chunk : chunks(x, 4, {.resets = resets})) {
+    auto result = stack.scan(chunk.x, {.initial_carry = carry, .resets = chunk.resets, .reset_carry = begin});
+    carry = result.carry;
+    parts.push_back(result.y);
+  }
+  EXPECT_EQ(difference(concatenate(parts, 1), whole, exactly), "");
+}
+
+// The checkpoints of the stack reach layers that name none; a call overrides them.
+TEST(Stacked, KeepsCheckpointsAsItsOptionsSay) {
+  auto stack = sums({.checkpoint_every = -1});
+  EXPECT_THROW((void)stack(ones({2, 1})), ValueError);
+  EXPECT_EQ(elements(stack(ones({2, 1}), {.checkpoint_every = 1})), (Doubles{1, 3}));
+}
+
 TEST(Stacked, HasGradients) {
   const auto check = [](const auto& make) {
     const auto f = [&](const Tensor& x) {
@@ -172,6 +214,11 @@ TEST(Stacked, NamesWhatDoesNotFit) {
   EXPECT_THAT(
       [&] {
         (void)stack(ones({2, 1}), {.initial_carry = {{RunningSum::Carry{zeros({1})}}}});
+      },
+      ThrowsMessage<ShapeError>(HasSubstr("1 carries for 2 layers")));
+  EXPECT_THAT(
+      [&] {
+        (void)stack(ones({2, 1}), {.reset_carry = {{RunningSum::Carry{zeros({1})}}}});
       },
       ThrowsMessage<ShapeError>(HasSubstr("1 carries for 2 layers")));
   EXPECT_THROW((void)stack(ones({2, 2, 1}), {.seq_lengths = tensor({3, 1})}), ValueError);

@@ -145,7 +145,8 @@ TEST(Stacked, AgreesWithPyTorchsBidirectionalProjectedLSTM) {
 
 TEST(LayerNormLSTMCell, AgreesWithTheFormulaInPyTorch) {
   Rngs rngs(0);
-  const auto cell = loaded(LayerNormLSTMCell(in, hidden, rngs, doubles, 1e-5), "layer_norm_lstm");
+  const auto cell =
+      loaded(LayerNormLSTMCell(in, hidden, rngs, {.epsilon = 1e-5, .param_dtype = DType::float64}), "layer_norm_lstm");
   const LSTMCarry carry{.c = part("layer_norm_lstm/initial/c"), .h = part("layer_norm_lstm/initial/h")};
   const auto step = cell(carry, part("layer_norm_lstm/x"));
   EXPECT_EQ(difference(step.carry.c, part("layer_norm_lstm/final/c"), bound), "");

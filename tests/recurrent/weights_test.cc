@@ -327,6 +327,36 @@ TEST(LoadWeights, FunctionsThatPyTorchDoesNotHaveAreRefused) {
               ThrowsMessage<StateError>("[export_weights] this SimpleCell is residual, and no layer of Keras is."));
 }
 
+TEST(LoadWeights, AResidualStackIsNoLayerOfPyTorch) {
+  Rngs rngs(0);
+  Stacked<RNN<GRUCell>> stack({RNN(gru(1)), RNN(GRUCell(hidden, hidden, rngs, {.recurrent_bias = true}))},
+                              nn::Dropout(0), {.residual = true});
+  EXPECT_THAT([&] { (void)export_weights(stack, pytorch); },
+              ThrowsMessage<StateError>("[export_weights] this Stacked is residual, and no layer of PyTorch is. "
+                                        "Exchange its `layers`."));
+  const State weights = export_weights(stack.layers, pytorch);
+  EXPECT_EQ(weights.size(), 8);
+  expect_refused(stack, weights, pytorch, "this Stacked is residual");
+}
+
+// Dropout leaves the weights alone, wherever it stands; the names are those of what is around it.
+TEST(LoadWeights, ACellMayStandInARecurrentDropout) {
+  Rngs rngs(7);
+  const auto dropped = [&](int seed) {
+    return RecurrentDropout(with_biases(cell<LSTMCell>(seed)), {.recurrent = 0.5}, rngs);
+  };
+  const RNN source(dropped(1));
+  const State weights = export_weights(source, pytorch);
+  EXPECT_EQ(weights, export_weights(RNN(source.cell.cell), pytorch));
+  EXPECT_EQ(export_weights(source.cell, pytorch), export_weights(source.cell.cell, pytorch));
+  RNN target(dropped(2));
+  load_weights(target, weights, pytorch);
+  EXPECT_EQ(export_weights(target, pytorch), weights);
+  Bidirectional both(dropped(3), dropped(4));
+  load_weights(both, export_weights(Bidirectional(cell<LSTMCell>(5), cell<LSTMCell>(6)), keras), keras);
+  EXPECT_TRUE(identical(both.backward_cell().cell.ii.kernel, cell<LSTMCell>(6).ii.kernel));
+}
+
 TEST(LoadWeights, OnlyPyTorchHasSeveralLayersInOneModule) {
   std::vector<RNN<LSTMCell>> layers(2, RNN<LSTMCell>(cell<LSTMCell>()));
   EXPECT_THROW(load_weights(layers, State(), keras), ValueError);

@@ -67,7 +67,8 @@ struct LearnedLSTM {
 };
 struct Everything {
   static auto make(Rngs& rngs) {
-    auto dropped = RecurrentDropout(LayerNormLSTMCell(in, hidden, rngs, lstm_doubles()), {.recurrent = 0.25}, rngs);
+    auto dropped = RecurrentDropout(LayerNormLSTMCell(in, hidden, rngs, {.param_dtype = DType::float64}),
+                                    {.recurrent = 0.25}, rngs);
     return LearnedCarry(Zoneout(std::move(dropped), {.c = 0.25, .h = 0.25}, rngs), {in}, rngs,
                         nn::initializers::normal(1.0));
   }

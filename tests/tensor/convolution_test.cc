@@ -255,6 +255,27 @@ TEST(ConvShape, IsThatOfTheResult) {
   EXPECT_EQ(conv_shape({10, 3}, {4, 3, 2}, {.padding = PaddingMode::valid, .kernel_dilation = {3}}), (Shape{1, 2}));
 }
 
+TEST(ConvShape, IsThatOfTheResultInEveryMode) {
+  using enum PaddingMode;
+  for (const ConvPadding& padding :
+       {ConvPadding(same), ConvPadding(same_lower), ConvPadding(valid), ConvPadding(causal), ConvPadding(circular),
+        ConvPadding(reflect), ConvPadding(3), ConvPadding({{2, 0}})}) {
+    for (const Index taps : {1, 2, 3}) {
+      for (const Index number : {0, 1, 2, 3, 4, 5, 6, 7}) {
+        const ConvWindow window{.strides = {1 + number % 2},
+                                .padding = padding,
+                                .input_dilation = {1 + number / 2 % 2},
+                                .kernel_dilation = {1 + number / 4}};
+        const Shape x{2, 6, 1}, kernel{taps, 1, 1};
+        EXPECT_EQ(conv_shape(x, kernel, window), conv(ones(x), ones(kernel), window).shape())
+            << "mode " << static_cast<int>(padding.mode()) << ", taps " << taps << ", number " << number;
+      }
+    }
+  }
+  // Four entries and two that continue them, with a zero between any two: 11 positions, 9 windows of 3.
+  EXPECT_EQ(conv_shape({4, 1}, {3, 1, 1}, {.padding = circular, .input_dilation = {2}}), (Shape{9, 1}));
+}
+
 TEST(Conv, SaysWhatDoesNotFit) {
   const auto message = [](const Shape& x, const Shape& kernel, const ConvWindow& window = {}) {
     return message_of([&] { (void)conv_shape(x, kernel, window); });
