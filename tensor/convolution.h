@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/manipulate.h"
 #include "strata/tensor/tensor.h"
 
@@ -34,7 +35,7 @@ class ConvPadding {
 
   // The given numbers, none for a mode. Throws ShapeError, starting with [conv], if they are for another number of
   // axes, ValueError if one is negative.
-  [[nodiscard]] std::vector<PadWidth> widths(int spatial_axes) const;
+  [[nodiscard]] internal::List<PadWidth> widths(int spatial_axes) const;
 
   bool operator==(const ConvPadding&) const = default;
 

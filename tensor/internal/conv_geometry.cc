@@ -8,7 +8,7 @@
 
 namespace strata {
 
-std::vector<PadWidth> ConvPadding::widths(int spatial_axes) const {
+internal::List<PadWidth> ConvPadding::widths(int spatial_axes) const {
   const auto count = static_cast<std::size_t>(spatial_axes);
   if (mode_ != PaddingMode::valid || widths_.empty()) return {};
   if (!for_all_axes_ && widths_.size() != count) {
@@ -20,7 +20,8 @@ std::vector<PadWidth> ConvPadding::widths(int spatial_axes) const {
     throw ValueError("[conv] a padding width is negative: " + std::to_string(width.before) + " before, " +
                      std::to_string(width.after) + " after. Cut x with slice_axis.");
   }
-  return for_all_axes_ ? std::vector<PadWidth>(count, widths_.front()) : widths_;
+  if (for_all_axes_) return internal::List<PadWidth>(count, widths_.front());
+  return internal::List<PadWidth>(widths_.begin(), widths_.end());
 }
 
 namespace internal {
@@ -43,7 +44,7 @@ Index times(Index a, Index b) {
 // The size of `count` entries that lie `dilation` apart.
 Index extent(Index count, Index dilation) { return count == 0 ? 0 : plus(times(count - 1, dilation), 1); }
 
-std::vector<Index> per_axis(const std::vector<Index>& values, int spatial_axes, const char* what) {
+List<Index> per_axis(const std::vector<Index>& values, int spatial_axes, const char* what) {
   const auto count = static_cast<std::size_t>(spatial_axes);
   if (values.size() > 1 && values.size() != count) {
     throw ShapeError("[conv] there are " + std::to_string(values.size()) + " " + what + " for " +
@@ -53,8 +54,8 @@ std::vector<Index> per_axis(const std::vector<Index>& values, int spatial_axes, 
     if (value >= 1) continue;
     throw ValueError("[conv] " + std::string(what) + " must be positive, got " + std::to_string(value) + ".");
   }
-  if (values.size() == count) return values;
-  return std::vector<Index>(count, values.empty() ? 1 : values.front());
+  if (values.size() == count) return List<Index>(values.begin(), values.end());
+  return List<Index>(count, values.empty() ? 1 : values.front());
 }
 
 // What a mode adds to an axis, whose windows it may choose.
@@ -109,22 +110,23 @@ void count_windows(ConvAxis& axis, Index window, Index padded, const Shape& x, c
 }
 
 void check_channels(const Shape& x, const Shape& kernel, Index groups) {
-  const std::string shapes = ": x " + to_string(x) + ", kernel " + to_string(kernel);
+  const auto shapes = [&] { return ": x " + to_string(x) + ", kernel " + to_string(kernel); };
   const Index in = x[-1];
   if (in % groups != 0 || kernel[-1] % groups != 0) {
-    throw ShapeError("[conv] channels do not fall into " + std::to_string(groups) + " groups of equal size" + shapes +
+    throw ShapeError("[conv] channels do not fall into " + std::to_string(groups) + " groups of equal size" + shapes() +
                      ".");
   }
   if (kernel[-2] != in / groups) {
-    throw ShapeError("[conv] the channels of x and kernel do not fit" + shapes + ". The kernel is [*taps, in / groups" +
-                     ", out]; here its last axis but one must be " + std::to_string(in / groups) + ".");
+    throw ShapeError("[conv] the channels of x and kernel do not fit" + shapes() +
+                     ". The kernel is [*taps, in / groups" + ", out]; here its last axis but one must be " +
+                     std::to_string(in / groups) + ".");
   }
 }
 
 }  // namespace
 
 Shape ConvGeometry::result_shape() const {
-  std::vector<Index> sizes(batch.begin(), batch.end());
+  List<Index> sizes(batch.begin(), batch.end());
   for (const ConvAxis& axis : axes) sizes.push_back(axis.windows);
   sizes.push_back(out);
   return Shape(sizes);
@@ -155,10 +157,10 @@ ConvGeometry conv_geometry(const Shape& x, const Shape& kernel, const ConvWindow
                      std::to_string(spatial_axes) + " spatial axes for a kernel of shape " + to_string(kernel) + ".");
   }
   check_channels(x, kernel, window.feature_groups);
-  const std::vector<Index> strides = per_axis(window.strides, spatial_axes, "strides");
-  const std::vector<Index> input_dilation = per_axis(window.input_dilation, spatial_axes, "input dilations");
-  const std::vector<Index> kernel_dilation = per_axis(window.kernel_dilation, spatial_axes, "kernel dilations");
-  const std::vector<PadWidth> widths = window.padding.widths(spatial_axes);
+  const List<Index> strides = per_axis(window.strides, spatial_axes, "strides");
+  const List<Index> input_dilation = per_axis(window.input_dilation, spatial_axes, "input dilations");
+  const List<Index> kernel_dilation = per_axis(window.kernel_dilation, spatial_axes, "kernel dilations");
+  const List<PadWidth> widths = window.padding.widths(spatial_axes);
   ConvGeometry geometry{x.axes(0, batch_axes), {}, x[-1], kernel[-1], window.feature_groups};
   for (std::size_t i = 0; i < strides.size(); ++i) {
     const int axis_of_kernel = static_cast<int>(i);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "strata/tensor/convolution.h"
+#include "strata/tensor/internal/recycler.h"
 
 namespace strata::internal {
 
@@ -21,7 +20,7 @@ struct ConvAxis {
 // Shapes that fit, taken apart.
 struct ConvGeometry {
   Shape batch;
-  std::vector<ConvAxis> axes;
+  List<ConvAxis> axes;
   Index in;
   Index out;
   Index groups;
