@@ -48,8 +48,8 @@ struct LearnedPartsOf {
 };
 template <>
 struct LearnedPartsOf<Tensor> : std::type_identity<Param> {};
-template <class T>
-struct LearnedPartsOf<std::vector<T>> : std::type_identity<std::vector<LearnedParts<T>>> {};
+template <class T, class Allocator>
+struct LearnedPartsOf<std::vector<T, Allocator>> : std::type_identity<std::vector<LearnedParts<T>>> {};
 template <class T, std::size_t N>
 struct LearnedPartsOf<std::array<T, N>> : std::type_identity<std::array<LearnedParts<T>, N>> {};
 template <class T>
