@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "strata/nn/internal/observers.h"
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/recompute.h"
 #include "strata/recurrent/internal/scan_start.h"
@@ -38,13 +39,14 @@ concept SteppingModule = requires(const M& module, const typename M::Carry& carr
 // A module, or any cell, that advances with inputs of one shape, one step a call. Outputs and carries are those of the
 // same operations elsewhere, bit for bit: of recurrent::scan where that goes step by step.
 //
-// The constructor takes a few steps over zeros, and with them all memory that a step needs. Steps after it allocate
-// nothing as long as they do the same operations on the same shapes and element types, and leave no tensors behind;
-// what a module does with containers of its own is its own affair. They throw nothing: what a module throws in a step
-// ends the program. Small operations take no lock; large ones share their work with the thread pool.
+// The constructor takes a few steps over zeros, on the side, and with them all memory that a step needs. Steps after it
+// allocate nothing as long as they do the same operations on the same shapes and element types, and leave no tensors
+// behind; what a module does with containers of its own is its own affair. They take no lock: a step runs on its thread
+// alone. They throw nothing: what a module throws in a step ends the program.
 //
-// Streams of one module may step in different threads: they share its parameters, if it is const-callable, and else
-// have a copy each. What becomes of the module afterwards does not matter.
+// Streams of one module may step in different threads, and one stream in one thread after another: they share its
+// parameters, if it is const-callable, and else have a copy each. What becomes of the module afterwards does not
+// matter. It runs in the mode it is in (see nn::eval); what a cell fixes for a sequence holds for the whole stream.
 template <class M>
 requires SteppingModule<M> || SelfStartingCell<M>
 class ModuleStream {
@@ -54,7 +56,7 @@ class ModuleStream {
   using Carry = typename M::Carry;
 
   // `input` is the shape of x at each step, [*batch, *features]. Throws what the module throws in the first steps;
-  // DTypeError if its outputs are not float32.
+  // DTypeError if its outputs are not float32, GradientError if a tape watches its parameters.
   ModuleStream(const M& module, const Shape& input)
       : ModuleStream(std::make_shared<Held>(internal::copy_of_cell(module)), input, Exclusive()) {}
 
@@ -72,7 +74,7 @@ class ModuleStream {
     const strata::internal::RecyclingScope recycling(*recycler_);
     Tensor x = Tensor::uninitialized(input_, DType::float32);
     std::copy(in.begin(), in.end(), x.mutable_data<float>().begin());
-    Step<Carry> step = advance(x);
+    Step<Carry> step = advance(*module_, x);
     const std::span<const float> y = step.y.template data<float>();
     internal::require_step_sizes(in.size(), input_.num_elements(), y.size(), output_.num_elements());
     std::copy(y.begin(), y.end(), out.begin());
@@ -80,17 +82,15 @@ class ModuleStream {
   }
 
   // The carry after the last step.
-  [[nodiscard]] Carry state() const {
-    Carry copy = carry_;
-    internal::for_each_tensor([](const std::string&, Tensor& part) { part = internal::deep_copy(part); }, "", copy);
-    return copy;
-  }
+  [[nodiscard]] Carry state() const { return copied(carry_); }
 
   // Goes on from this carry. Throws ShapeError or DTypeError, naming the part, if it is not what state() returns.
+  // Allocates nothing, save for long names of parts of nested carries.
   void set_state(const Carry& carry) {
     internal::for_each_tensor(internal::check_stream_part, "", carry, std::as_const(initial_));
     const strata::internal::RecyclingScope recycling(*recycler_);
-    carry_ = carry;
+    // Not the caller's memory: the steps would keep it, and with every state that is set more.
+    carry_ = copied(carry);
   }
 
   // Begins anew. Allocates nothing.
@@ -108,24 +108,45 @@ class ModuleStream {
     initial_ = module_->initial_carry(input_);
     if constexpr (!SteppingModule<M>) sequence_ = begin_sequence(*module_, initial_, input_);
     carry_ = initial_;
+    take_memory();
+  }
+
+  // Takes steps that leave no trace but the memory they needed.
+  void take_memory() {
+    const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
     const strata::internal::RecyclingScope recycling(*recycler_);
+    if constexpr (is_shareable) {
+      take_steps(*module_);
+    } else {
+      Held aside = internal::copy_of_cell(*module_);
+      take_steps(aside);
+    }
+    for (int i = 0; i < 2; ++i) carry_ = copied(carry_);  // of a state that is set while there is another one
+    carry_ = initial_;
+  }
+
+  void take_steps(Held& module) {
     constexpr int steps = 3;  // the first makes what the second releases; the third meets what every later one does
     for (int i = 0; i < steps; ++i) {
-      Step<Carry> step = advance(zeros(input_));
+      Step<Carry> step = advance(module, zeros(input_));
       internal::check_stream_output(step.y);
       internal::for_each_tensor(internal::check_returned_part, "", std::as_const(step.carry), std::as_const(initial_));
       output_ = step.y.shape();
       carry_ = std::move(step.carry);
     }
-    carry_ = initial_;
   }
 
-  Step<Carry> advance(const Tensor& x) {
+  Step<Carry> advance(Held& module, const Tensor& x) const {
     if constexpr (SteppingModule<M>) {
-      return module_->step(carry_, x);
+      return module.step(carry_, x);
     } else {
-      return recurrent::step(*module_, std::as_const(carry_), x, sequence_);
+      return recurrent::step(module, carry_, x, sequence_);
     }
+  }
+
+  static Carry copied(Carry carry) {
+    internal::for_each_tensor([](const std::string&, Tensor& part) { part = internal::deep_copy(part); }, "", carry);
+    return carry;
   }
 
   std::shared_ptr<Held> module_;

@@ -33,6 +33,11 @@ void check_stream_part(const std::string& part, const Tensor& got, const Tensor&
 }
 
 void check_stream_output(const Tensor& y) {
+  if (y.is_tracked()) {
+    throw GradientError(
+        "[stream] a tape watches what the module computes with, and a stream computes no gradients. Make it outside of "
+        "the recording.");
+  }
   if (y.dtype() == DType::float32) return;
   throw DTypeError("[stream] the module's output is " + describe(y) +
                    ", expected float32. Give it parameters of that type.");

@@ -19,8 +19,7 @@ class PackedCell {
  public:
   // Throws ValueError if the cell's options ask for something that only single tensor operations can do (other
   // functions than the standard ones, a GRU that resets before the product), DTypeError unless all parameters are
-  // float32 and ShapeError unless
-  // they have the cell's sizes, those of a learned carry included.
+  // float32 and ShapeError unless they have the cell's sizes, those of a learned carry included.
   explicit PackedCell(const C& cell)
       : weights_(internal::pack_for_streams(cell.fused())), initial_(cell.initial_carry({weights_->shape.input})) {
     const internal::PartForm expected{{weights_->shape.hidden}, DType::float32};

@@ -11,12 +11,13 @@
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 #include "strata/tensor/internal/axes.h"
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/manipulate.h"
 
 namespace strata {
 namespace {
 
-using Positions = std::vector<Index>;
+using Positions = internal::List<Index>;
 
 // A shape seen from one of its axes.
 struct Layout {
@@ -151,7 +152,7 @@ Tensor taken_along_axis(const Tensor& x, const Layout& layout, const Positions& 
 // The shape that the axes other than `axis` take together.
 Shape common_shape(const Tensor& x, const Tensor& indices, int axis) {
   bool fits = x.rank() == indices.rank();
-  std::vector<Index> sizes(x.shape().begin(), x.shape().end());
+  internal::List<Index> sizes(x.shape().begin(), x.shape().end());
   for (int i = 0; fits && i < x.rank(); ++i) {
     if (i == axis) continue;
     const Index other = indices.size(i);

@@ -13,6 +13,7 @@
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 #include "strata/tensor/internal/gemm.h"
+#include "strata/tensor/internal/recycler.h"
 
 namespace strata {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using internal::GemmOptions;
 
 // For each product of a batch, the number of the matrix it takes. Left empty where that is 0, 1, 2, ...
-using Selection = std::vector<Index>;
+using Selection = internal::List<Index>;
 
 Index pick(const Selection& selection, Index product) {
   return selection.empty() ? product : selection[static_cast<std::size_t>(product)];

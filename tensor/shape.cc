@@ -34,6 +34,12 @@ void check_sizes(std::span<const Index> sizes) {
   }
 }
 
+Index* new_sizes(std::span<const Index> sizes) {
+  auto* const copy = static_cast<Index*>(internal::allocate_block(sizes.size_bytes(), internal::Alignment::plain));
+  std::copy(sizes.begin(), sizes.end(), copy);
+  return copy;
+}
+
 }  // namespace
 
 Shape::Shape(std::span<const Index> sizes) : rank_(static_cast<int>(sizes.size())) {
@@ -42,16 +48,13 @@ Shape::Shape(std::span<const Index> sizes) : rank_(static_cast<int>(sizes.size()
     inline_ = {};
     std::copy(sizes.begin(), sizes.end(), inline_.begin());
   } else {
-    heap_ = new Index[sizes.size()];
-    std::copy(sizes.begin(), sizes.end(), heap_);
+    heap_ = new_sizes(sizes);
   }
 }
 
-Index* Shape::copy_of_heap(const Shape& other) {
-  Index* copy = new Index[static_cast<std::size_t>(other.rank_)];
-  std::copy(other.begin(), other.end(), copy);
-  return copy;
-}
+Index* Shape::copy_of_heap(const Shape& other) { return new_sizes(other.sizes()); }
+
+void Shape::delete_heap() noexcept { internal::release_block(heap_, sizes().size_bytes(), internal::Alignment::plain); }
 
 Index Shape::num_elements() const noexcept {
   Index product = 1;

@@ -36,12 +36,12 @@ class Shape {
   }
   Shape& operator=(Shape&& other) noexcept {
     if (this == &other) return *this;
-    if (!is_inline()) delete[] heap_;
+    if (!is_inline()) delete_heap();
     take(other);
     return *this;
   }
   ~Shape() {
-    if (!is_inline()) delete[] heap_;
+    if (!is_inline()) delete_heap();
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -72,6 +72,7 @@ class Shape {
   [[nodiscard]] bool is_inline() const noexcept { return rank_ <= inline_rank; }
   [[nodiscard]] const Index* data() const noexcept { return is_inline() ? inline_.data() : heap_; }
   static Index* copy_of_heap(const Shape& other);
+  void delete_heap() noexcept;
 
   // Becomes `other`; holds nothing before.
   void take(Shape& other) noexcept {

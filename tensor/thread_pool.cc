@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "strata/tensor/error.h"
+#include "strata/tensor/internal/recycler.h"
 
 namespace strata {
 namespace {
@@ -238,7 +239,7 @@ void internal::run_chunks(Index begin, Index end, Index grain, ChunkFunction cal
   if (begin >= end) return;
   const std::uint64_t length = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
   Job job{begin, end, grain, (length - 1) / static_cast<std::uint64_t>(grain) + 1, call, function};
-  if (!inside_chunk) {
+  if (!inside_chunk && active_recycler() == nullptr) {
     const auto threads = static_cast<std::uint64_t>(num_threads());
     job.max_workers = static_cast<int>(std::min(threads, job.num_chunks)) - 1;
   }

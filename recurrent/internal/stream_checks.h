@@ -17,7 +17,7 @@ void require_step_sizes(std::size_t in, Index expected_in, std::size_t out, Inde
 Index checked_batch(Index batch);
 void check_stream_part(const std::string& part, const Tensor& got, const Tensor& expected);
 
-// Throws DTypeError unless an output is float32.
+// Throws DTypeError unless an output is float32, GradientError if it is tracked.
 void check_stream_output(const Tensor& y);
 
 // The same elements in memory of their own.

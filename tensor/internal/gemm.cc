@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
-#include <new>
 
 #include "strata/tensor/internal/gemm_problem.h"
+#include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/thread_pool.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -43,23 +42,9 @@ void run(const GemvProblem<double>& g) { STRATA_DISPATCH(multiply_by_vector_doub
 }  // namespace gemm_kernels
 
 void* pack_buffer_bytes(PackBuffer which, std::size_t size) {
-  constexpr std::align_val_t alignment{64};
-  struct Free {
-    void operator()(std::byte* bytes) const { ::operator delete[](bytes, alignment); }
-  };
-  struct Buffer {
-    std::unique_ptr<std::byte[], Free> bytes;
-    std::size_t size = 0;
-  };
-  thread_local Buffer buffers[4];
-  Buffer& buffer = buffers[static_cast<int>(which)];
-  if (buffer.size < size) {
-    buffer.bytes.reset();
-    buffer.size = 0;
-    buffer.bytes.reset(static_cast<std::byte*>(::operator new[](size, alignment)));
-    buffer.size = size;
-  }
-  return buffer.bytes.get();
+  thread_local Workspaces own;
+  Recycler* const recycler = active_recycler();
+  return (recycler != nullptr ? recycler->workspaces() : own)[static_cast<std::size_t>(which)].reserve(size);
 }
 
 namespace {

@@ -35,7 +35,8 @@ struct GemvProblem {
   bool accumulate;
 };
 
-// Memory of this thread that stays allocated from call to call, at least `size` bytes, 64-byte aligned.
+// Memory that stays allocated from call to call, of this thread or of the recycler that serves it; at least `size`
+// bytes, 64-byte aligned.
 enum class PackBuffer { a, b, vector, patches };
 [[nodiscard]] void* pack_buffer_bytes(PackBuffer which, std::size_t size);
 

@@ -7,8 +7,6 @@
 namespace strata::internal {
 namespace {
 
-constexpr std::align_val_t vector_alignment{64};
-
 thread_local Recycler* active = nullptr;
 
 // Blocks of one size serve for all sizes that are rounded to it.
@@ -28,7 +26,15 @@ void delete_block(void* block, Alignment alignment) noexcept {
 
 }  // namespace
 
-Recycler::Recycler() { shelves_.reserve(64); }
+void* Workspace::reserve(std::size_t bytes) {
+  if (bytes_ < bytes) {
+    block_.reset();
+    bytes_ = 0;
+    block_.reset(::operator new(bytes, vector_alignment));
+    bytes_ = bytes;
+  }
+  return block_.get();
+}
 
 Recycler::~Recycler() {
   for (const Shelf& shelf : shelves_) {
@@ -56,8 +62,11 @@ void* Recycler::take(std::size_t bytes, Alignment alignment) noexcept {
 bool Recycler::keep(void* block, std::size_t bytes, Alignment alignment) noexcept {
   Shelf* found = shelf(bytes, alignment);
   if (found == nullptr) {
-    if (shelves_.size() == shelves_.capacity()) return false;
-    found = &shelves_.emplace_back(Shelf{bytes, alignment, nullptr});
+    try {
+      found = &shelves_.emplace_back(Shelf{bytes, alignment, nullptr});
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
   found->first = new (block) Link{found->first};
   return true;
@@ -67,7 +76,7 @@ RecyclingScope::RecyclingScope(Recycler& recycler) noexcept : before_(std::excha
 
 RecyclingScope::~RecyclingScope() { active = before_; }
 
-bool is_recycling() noexcept { return active != nullptr; }
+Recycler* active_recycler() noexcept { return active; }
 
 void* allocate_block(std::size_t bytes, Alignment alignment) {
   const std::size_t size = rounded(bytes);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <memory>
+#include <new>
 #include <vector>
 
 // Memory for computations that are repeated without the heap: what a step has released serves the next one.
@@ -10,10 +13,30 @@ namespace strata::internal {
 // How a block is aligned: as operator new does, or for every vector instruction set.
 enum class Alignment { plain, vector };
 
+inline constexpr std::align_val_t vector_alignment{64};
+
+// Memory that stays allocated from call to call.
+class Workspace {
+ public:
+  // At least so many bytes, aligned for vectors; where it must grow, what it held is lost. Throws std::bad_alloc.
+  [[nodiscard]] void* reserve(std::size_t bytes);
+
+ private:
+  struct Free {
+    void operator()(void* block) const noexcept { ::operator delete(block, vector_alignment); }
+  };
+
+  std::unique_ptr<void, Free> block_;
+  std::size_t bytes_ = 0;
+};
+
+// The workspaces of matrix products, which a thread has once.
+using Workspaces = std::array<Workspace, 4>;
+
 // Blocks that were released, kept to be given out again. Used by one thread at a time.
 class Recycler {
  public:
-  Recycler();
+  Recycler() = default;
   Recycler(const Recycler&) = delete;
   Recycler& operator=(const Recycler&) = delete;
   ~Recycler();
@@ -22,6 +45,9 @@ class Recycler {
   [[nodiscard]] void* take(std::size_t bytes, Alignment alignment) noexcept;
   // Keeps a block, or returns false.
   [[nodiscard]] bool keep(void* block, std::size_t bytes, Alignment alignment) noexcept;
+
+  // In place of those of the thread, which may be another one at every step.
+  [[nodiscard]] Workspaces& workspaces() noexcept { return workspaces_; }
 
  private:
   struct Link {
@@ -36,9 +62,11 @@ class Recycler {
   [[nodiscard]] Shelf* shelf(std::size_t bytes, Alignment alignment) noexcept;
 
   std::vector<Shelf> shelves_;  // one for each size that occurs, few
+  Workspaces workspaces_;
 };
 
-// While it exists, this recycler serves the thread.
+// While it exists, this recycler serves the thread, and the thread shares no work with the pool: what others compute
+// would take its memory elsewhere, and waiting for them takes locks.
 class RecyclingScope {
  public:
   explicit RecyclingScope(Recycler& recycler) noexcept;
@@ -50,7 +78,8 @@ class RecyclingScope {
   Recycler* before_;
 };
 
-[[nodiscard]] bool is_recycling() noexcept;
+// The one that serves this thread, or null.
+[[nodiscard]] Recycler* active_recycler() noexcept;
 
 // From the thread's recycler, or from operator new. A block may be released in another thread and in another scope, or
 // in none. Throws std::bad_alloc.
