@@ -186,6 +186,27 @@ TYPED_TEST(StreamsOfSteppedCells, PutOutTheBitsOfAScan) {
   EXPECT_TRUE(identical(ys, scan(cell, xs, {.time_major = true}).y));
 }
 
+// Cells that a scan runs as one fused operation, which adds up products in another order.
+template <class M>
+class StreamsOfFusedCells : public testing::Test {};
+using FusedCells = testing::Types<LSTMCell, OptimizedLSTMCell, GRUCell, SimpleCell>;
+TYPED_TEST_SUITE(StreamsOfFusedCells, FusedCells);
+
+TYPED_TEST(StreamsOfFusedCells, StayCloseToAScan) {
+  constexpr double tolerance = 2e-6;  // some roundings of numbers below 1, carried along
+  Rngs rngs(0);
+  TypeParam cell(in, 32, rngs);
+  const Tensor xs = random::normal(random::key(2), {200, batch, in});
+  const Tensor expected = scan(cell, xs, {.time_major = true}).y;
+  auto stream = recurrent::stream(cell, Shape{batch, in});
+  for (Index t = 0; t < 200; ++t) {
+    const Tensor x = xs[t];
+    Tensor y = Tensor::uninitialized(stream.output_shape(), DType::float32);
+    stream.step(x.data<float>(), y.mutable_data<float>());
+    ASSERT_LT(max(abs(y - expected[t])).template item<double>(), tolerance) << t;
+  }
+}
+
 // A state that was set is the stream's own: its memory comes from the stream and stays there.
 TEST(ModuleStream, TakesNoMemoryFromStatesThatAreSet) {
   Rngs rngs(0);
