@@ -14,6 +14,12 @@ Index checked_batch(Index batch) {
   throw ShapeError("[stream] the number of sequences must be positive, got " + std::to_string(batch) + ".");
 }
 
+void check_cell_input(std::size_t cell, Index expected, Index got) {
+  if (got == expected) return;
+  throw ShapeError("[stream] cell " + std::to_string(cell) + " of the stack takes " + std::to_string(expected) +
+                   " features, the one before puts out " + std::to_string(got) + ".");
+}
+
 void require_step_sizes(std::size_t in, Index expected_in, std::size_t out, Index expected_out) noexcept {
   if (static_cast<Index>(in) == expected_in && static_cast<Index>(out) == expected_out) return;
   std::fprintf(stderr,

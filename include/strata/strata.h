@@ -68,6 +68,7 @@
 #include "strata/recurrent/simple_cell.h"
 #include "strata/recurrent/stacked.h"
 #include "strata/recurrent/stacked_cell.h"
+#include "strata/recurrent/stacked_stream.h"
 #include "strata/recurrent/stream.h"
 #include "strata/recurrent/weights.h"
 #include "strata/recurrent/zoneout.h"

@@ -15,6 +15,7 @@ void require_step_sizes(std::size_t in, Index expected_in, std::size_t out, Inde
 
 // Checks of a stream's shapes; they throw ShapeError or DTypeError.
 Index checked_batch(Index batch);
+void check_cell_input(std::size_t cell, Index expected, Index got);  // of a cell in a stack
 void check_stream_part(const std::string& part, const Tensor& got, const Tensor& expected);
 
 // Throws DTypeError unless an output is float32, GradientError if it is tracked.
