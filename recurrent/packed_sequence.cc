@@ -105,13 +105,15 @@ Tensor PackedSequence::padded(const PaddedOptions& options) const {
   }
   const Index rows = lengths_.size();
   const Shape features = data_.shape().axes(1, data_.rank());
-  const Tensor with_padding = concatenate({data_, full(Shape{1}.append(features), options.value, data_.dtype())}, 0);
-  std::vector<Index> steps(static_cast<std::size_t>(rows * time), total_steps());
-  for_each_step(lengths_, [&](Index row, Index t, Index step) {
-    steps[static_cast<std::size_t>(padded_place(row, t, rows, time, options.time_major))] = step;
-  });
   const Shape leading = options.time_major ? Shape{time}.append(batch()) : batch().append({time});
-  return take(with_padding, tensor(steps, {rows * time}), 0).reshape(leading.append(features));
+  const Shape padded_shape = leading.append(features);  // throws where there are too many elements to count
+  const Tensor with_padding = concatenate({data_, full(Shape{1}.append(features), options.value, data_.dtype())}, 0);
+  Tensor steps = full({leading.num_elements()}, total_steps(), DType::int64);
+  const std::span<Index> step_at = steps.mutable_data<Index>();
+  for_each_step(lengths_, [&](Index row, Index t, Index step) {
+    step_at[static_cast<std::size_t>(padded_place(row, t, rows, time, options.time_major))] = step;
+  });
+  return take(with_padding, steps, 0).reshape(padded_shape);
 }
 
 std::vector<Tensor> PackedSequence::list() const { return internal::cut_rows(data_, lengths_.data<Index>()); }

@@ -35,8 +35,10 @@ Beams::Beams(const Tensor& start, Index max_steps, const BeamSearchOptions& opti
       end_token_(options.end_token),
       length_penalty_(options.length_penalty) {
   if (max_steps < 0) throw ValueError(fmt::format("[beam_search] max_steps is {}. Give 0 or more.", max_steps));
-  if (options.beams < 1)
-    throw ValueError(fmt::format("[beam_search] there are {} beams. Give 1 or more.", options.beams));
+  constexpr Index most_beams = 1'000'000;
+  if (options.beams < 1 || options.beams > most_beams) {
+    throw ValueError(fmt::format("[beam_search] there are {} beams. Give 1 to {}.", options.beams, most_beams));
+  }
   // Up to here the powers of all lengths are finite.
   if (!(options.length_penalty >= 0 && options.length_penalty <= 10)) {
     throw ValueError(

@@ -274,6 +274,7 @@ TEST(BeamSearch, RefusesWhatDoesNotFit) {
   const auto start = tensor<Index>({1});
   const auto carry = MarkovDecoder::start(1);
   EXPECT_THROW(static_cast<void>(beam_search(decoder, carry, start, 3, {.beams = 0})), ValueError);
+  EXPECT_THROW(static_cast<void>(beam_search(decoder, carry, start, 3, {.beams = Index{1} << 62})), ValueError);
   EXPECT_THROW(static_cast<void>(beam_search(decoder, carry, start, -3)), ValueError);
   EXPECT_THROW(static_cast<void>(beam_search(decoder, carry, start, 3, {.end_token = -1})), ValueError);
   EXPECT_THROW(static_cast<void>(beam_search(decoder, MarkovDecoder::start(2), start, 3)), ShapeError);

@@ -83,6 +83,13 @@ TEST(PackedSequence, RefusesDataAndTimeThatDoNotFit) {
   EXPECT_THROW((void)packed.padded({.time = 1}), ValueError);
 }
 
+// Places that cannot be counted, and places that there is no memory for.
+TEST(PackedSequence, RefusesPaddingWithoutEnd) {
+  const PackedSequence packed(zeros({4, 2}), tensor({1, 1, 1, 1}));
+  EXPECT_THROW((void)packed.padded({.time = Index{1} << 62}), ShapeError);
+  EXPECT_THROW((void)packed.padded({.time = Index{1} << 58}), ShapeError);
+}
+
 TEST(PackedSequence, TakesFunctionsOfSteps) {
   const PackedSequence packed(tensor({1.0F, 2.0F, 3.0F}, {3, 1}), tensor({1, 2}));
   const PackedSequence doubled = packed.map([](const Tensor& x) { return concatenate({x, x}, -1); });
