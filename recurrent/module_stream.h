@@ -71,6 +71,8 @@ class ModuleStream {
   // not overlap. A span of another size ends the program, with a message on the standard error stream.
   void step(std::span<const float> in, std::span<float> out) noexcept {
     internal::require_step_sizes(in.size(), input_.num_elements(), out.size(), output_.num_elements());
+    // Whoever captures values around a step knows nothing of the stream's module.
+    const nn::internal::ObserverScope unobserved(nn::internal::Observers{});
     const strata::internal::RecyclingScope recycling(*recycler_);
     Tensor x = Tensor::uninitialized(input_, DType::float32);
     std::copy(in.begin(), in.end(), x.mutable_data<float>().begin());
