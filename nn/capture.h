@@ -101,9 +101,9 @@ struct Captured {
 //   auto [zeros, others] = strata::split(values, of_type<Perturbation>, rest);
 //
 // `run` gets the module itself, and may return nothing: then the state alone comes back. Paths are those of the layers
-// when the first value is handed out. Values keep their history: within nn::value_and_grad, gradients flow through them.
-// Members of an Ensemble or a Repeat hand out one value for all of them, stacked along a new leading axis, under the
-// paths of the stacked module. The innermost capture of this thread collects; a module that is no part of what it
+// when the first value is handed out. Values keep their history: within nn::value_and_grad, gradients flow through
+// them. Members of an Ensemble or a Repeat hand out one value for all of them, stacked along a new leading axis, under
+// the paths of the stacked module. The innermost capture of this thread collects; a module that is no part of what it
 // captures runs in a capture of its own.
 //
 // Throws StateError if a perturbation was given that no layer asks for.

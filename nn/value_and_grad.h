@@ -69,8 +69,8 @@ struct ValueAndGrad {
 // f may also return a pair of the scalar and anything else; `value` then is that pair. What f does to the module
 // (running statistics, counts of random draws) stays; if it throws, the module's variables get back their values. A
 // variable that the loss does not depend on has zeros for a gradient; a shared one has the sum over its uses, under its
-// one path. Throws FilterError if the filter takes no variable, or the one of the options no perturbation, DTypeError if
-// one takes what is not floating, ShapeError if the loss is not a scalar.
+// one path. Throws FilterError if the filter takes no variable, or the one of the options no perturbation, DTypeError
+// if one takes what is not floating, ShapeError if the loss is not a scalar.
 //
 //   nn::value_and_grad(loss, nothing, {.perturbations = everything});  // gradients of intermediate values alone
 template <class F>

@@ -43,8 +43,8 @@ class EMA {
     return result;
   }
 
-  // The averages, under the paths of the variables, in the types they are kept in. A State of the same paths, shapes and types takes their place in
-  // set_state, which throws StateError otherwise, before anything is changed.
+  // The averages, under the paths of the variables, in the types they are kept in. A State of the same paths, shapes
+  // and types takes their place in set_state, which throws StateError otherwise, before anything is changed.
   [[nodiscard]] const State& state() const noexcept { return average_; }
   void set_state(const State& state);
 

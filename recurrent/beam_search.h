@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "strata/recurrent/decoder.h"
-#include "strata/recurrent/internal/beams.h"
+#include "strata/recurrent/internal/decoding/beams.h"
 
 namespace strata::recurrent {
 
@@ -27,13 +27,13 @@ struct BeamSearchResult {
   Tensor scores;   // float64 [*batch, beams]; minus infinity where there are fewer texts than beams
 };
 
-// Finds likely texts: runs a decoder on its own outputs and keeps, for each row of the batch, the `beams` best beginnings
-// of texts. `start` are integers [*batch]; the parts of the carry are [*batch, ...]. Ends when all that are kept have
-// ended, after `max_steps` steps at the latest. With one beam it is `decode`; with as many as there are texts it finds
-// the best of all. Nothing is differentiable.
+// Finds likely texts: runs a decoder on its own outputs and keeps, for each row of the batch, the `beams` best
+// beginnings of texts. `start` are integers [*batch]; the parts of the carry are [*batch, ...]. Ends when all that are
+// kept have ended, after `max_steps` steps at the latest. With one beam it is `decode`; with as many as there are texts
+// it finds the best of all. Nothing is differentiable.
 //
-// Throws ValueError if max_steps, beams or the penalty are out of range, the end token is not in the vocabulary or logits are NaN,
-// ShapeError or DTypeError if logits or carry do not fit.
+// Throws ValueError if max_steps, beams or the penalty are out of range, the end token is not in the vocabulary or
+// logits are NaN, ShapeError or DTypeError if logits or carry do not fit.
 template <Decoder D>
 [[nodiscard]] BeamSearchResult beam_search(D& decoder, const typename D::Carry& carry, const Tensor& start,
                                            Index max_steps, const BeamSearchOptions& options = {}) {

@@ -90,7 +90,8 @@ struct Bidirectional {
   // The carry of each direction after its last step, and the merged outputs. Errors are those of recurrent::scan.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
     const auto backward_options = of_backward(call);
-    internal::begin_scan(backward_rnn.cell, x, backward_options);  // throws before the forward cell has run
+    // Throws before the forward cell has run.
+    internal::begin_scan(backward_rnn.cell, internal::fused_form(backward_rnn.cell), x, backward_options);
     auto forward = recurrent::scan(forward_rnn.cell, x, of_forward(call));
     auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
     Tensor y = options.merge(forward.y, backward.y);
@@ -103,7 +104,7 @@ struct Bidirectional {
   }
   [[nodiscard]] PackedScanResult<Carry> scan(const PackedSequence& x, const ScanOptions& call = {}) {
     const auto backward_options = of_backward(call);
-    internal::begin_packed_scan(backward_rnn.cell, x, backward_options);
+    internal::begin_packed_scan(backward_rnn.cell, internal::fused_form(backward_rnn.cell), x, backward_options);
     auto forward = recurrent::scan(forward_rnn.cell, x, of_forward(call));
     auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
     Tensor y = options.merge(forward.y.data(), backward.y.data());
@@ -114,22 +115,23 @@ struct Bidirectional {
 
  private:
   [[nodiscard]] recurrent::ScanOptions<typename F::Carry> of_forward(const ScanOptions& call) const {
-    return {.seq_lengths = call.seq_lengths,
-            .initial_carry = call.initial_forward_carry,
-            .resets = call.resets,
-            .reset_carry = call.reset_forward_carry,
-            .time_major = call.time_major.value_or(options.time_major),
-            .padding_output = call.padding_output.value_or(options.padding_output),
-            .checkpoint_every = call.checkpoint_every ? call.checkpoint_every : options.checkpoint_every};
+    return of_direction(call, call.initial_forward_carry, call.reset_forward_carry);
   }
   [[nodiscard]] recurrent::ScanOptions<typename B::Carry> of_backward(const ScanOptions& call) const {
+    auto direction = of_direction(call, call.initial_backward_carry, call.reset_backward_carry);
+    direction.reverse = true;
+    direction.keep_order = true;
+    return direction;
+  }
+
+  template <class C>
+  [[nodiscard]] recurrent::ScanOptions<C> of_direction(const ScanOptions& call, const std::optional<C>& initial_carry,
+                                                       const std::optional<C>& reset_carry) const {
     return {.seq_lengths = call.seq_lengths,
-            .initial_carry = call.initial_backward_carry,
+            .initial_carry = initial_carry,
             .resets = call.resets,
-            .reset_carry = call.reset_backward_carry,
+            .reset_carry = reset_carry,
             .time_major = call.time_major.value_or(options.time_major),
-            .reverse = true,
-            .keep_order = true,
             .padding_output = call.padding_output.value_or(options.padding_output),
             .checkpoint_every = call.checkpoint_every ? call.checkpoint_every : options.checkpoint_every};
   }

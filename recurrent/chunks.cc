@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "strata/recurrent/internal/row_masks.h"
+#include "strata/recurrent/internal/scan/row_masks.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/manipulate.h"
 

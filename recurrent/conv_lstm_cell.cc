@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "strata/recurrent/internal/cell_checks.h"
-#include "strata/recurrent/internal/split_gates.h"
+#include "strata/recurrent/internal/cells/cell_checks.h"
+#include "strata/recurrent/internal/cells/split_gates.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "strata/recurrent/decoder.h"
-#include "strata/recurrent/internal/written_tokens.h"
+#include "strata/recurrent/internal/decoding/written_tokens.h"
 
 namespace strata::recurrent {
 
 struct DecodeOptions {
   std::optional<Index> end_token = {};  // that ends a text; by default none does
-  // Chooses a token for every row of logits [*batch, vocabulary]; by default the likeliest. To draw them, each time with
-  // another key: [&](const Tensor& logits) { return random::categorical(rngs.draw("tokens"), logits); }
+  // Chooses a token for every row of logits [*batch, vocabulary]; by default the likeliest. To draw them, each time
+  // with another key: [&](const Tensor& logits) { return random::categorical(rngs.draw("tokens"), logits); }
   std::function<Tensor(const Tensor& logits)> choose = {};
 };
 

@@ -20,7 +20,7 @@ namespace strata::recurrent {
 //
 // What it fixes for all steps of a text, such as a mask of dropout, it may make at the beginning, as cells do:
 //
-//   Sequence begin_sequence(const Carry& initial, const Shape& tokens);  // of tokens [*batch]; Sequence is as in cell.h
+//   Sequence begin_sequence(const Carry& initial, const Shape& tokens);  // of tokens [*batch]; Sequence as in cell.h
 //   rnn::Step<Carry> step(const Carry& carry, const Tensor& tokens, const Sequence& sequence);
 //
 // `decode` and `beam_search` run any decoder on its own outputs.
@@ -62,8 +62,8 @@ Step<typename D::Carry> step_of_texts(D& decoder, const typename D::Carry& carry
 
 }  // namespace internal
 
-// A cell over tokens, and a linear map from its outputs to logits. Tokens enter the cell as rows of a table, or, without
-// one, as vectors of zeros with a one at the number of the token. Paths: `embed/...`, `cell/...`, `head/...`.
+// A cell over tokens, and a linear map from its outputs to logits. Tokens enter the cell as rows of a table, or,
+// without one, as vectors of zeros with a one at the number of the token. Paths: `embed/...`, `cell/...`, `head/...`.
 template <Cell C>
 struct TokenDecoder {
   using Carry = typename C::Carry;

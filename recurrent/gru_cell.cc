@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/gru_cell.h"
 
-#include "strata/recurrent/internal/cell_checks.h"
-#include "strata/recurrent/internal/split_gates.h"
+#include "strata/recurrent/internal/cells/cell_checks.h"
+#include "strata/recurrent/internal/cells/split_gates.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/linear_algebra.h"

@@ -7,7 +7,7 @@
 #include "strata/nn/linear.h"
 #include "strata/recurrent/carry.h"
 #include "strata/recurrent/cell.h"
-#include "strata/recurrent/internal/fused.h"
+#include "strata/recurrent/internal/scan/fused.h"
 #include "strata/state/rngs.h"
 
 namespace strata::recurrent {

@@ -6,8 +6,8 @@
 
 #include "strata/nn/initializers.h"
 #include "strata/recurrent/cell.h"
-#include "strata/recurrent/internal/fused.h"
-#include "strata/recurrent/internal/learned_parts.h"
+#include "strata/recurrent/internal/cells/learned_parts.h"
+#include "strata/recurrent/internal/scan/fused.h"
 #include "strata/state/rngs.h"
 #include "strata/state/variable.h"
 

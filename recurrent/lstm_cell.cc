@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/lstm_cell.h"
 
-#include "strata/recurrent/internal/cell_checks.h"
-#include "strata/recurrent/internal/lstm_parts.h"
-#include "strata/tensor/arithmetic.h"
-#include "strata/tensor/create.h"
+#include "strata/recurrent/internal/cells/cell_checks.h"
+#include "strata/recurrent/internal/cells/lstm_parts.h"
 
 namespace strata::recurrent {
 namespace {
@@ -13,11 +11,6 @@ Step<LSTMCarry> lstm_step(const LSTMOptions& options, const LSTMCarry& carry, co
   const Tensor c = internal::next_memory({options.gate, options.activation}, gates, carry.c);
   const Tensor h = internal::next_output({options.gate, options.activation}, gates, c, carry.h);
   return {{.c = c, .h = h}, h};
-}
-
-LSTMCarry zero_carry(const char* cell, const Shape& input, const Tensor& hidden_kernel) {
-  const Tensor zero = zeros(internal::carry_shape(cell, input, hidden_kernel.size(0)), hidden_kernel.dtype());
-  return {.c = zero, .h = zero};
 }
 
 bool is_standard(const LSTMOptions& options) {
@@ -51,7 +44,9 @@ Step<LSTMCarry> LSTMCell::step_with_h(const Carry& carry, const Tensor& x, const
   return lstm_step(options, carry, {ii(x) + hi(h), if_(x) + hf(h), ig(x) + hg(h), io(x) + ho(h)});
 }
 
-LSTMCarry LSTMCell::initial_carry(const Shape& input) const { return zero_carry("LSTMCell", input, hi.kernel); }
+LSTMCarry LSTMCell::initial_carry(const Shape& input) const {
+  return internal::zero_lstm_carry("LSTMCell", input, hi.kernel);
+}
 
 std::optional<internal::FusedCell> LSTMCell::fused() const {
   if (!is_standard(options)) return std::nullopt;
@@ -83,7 +78,7 @@ Step<LSTMCarry> OptimizedLSTMCell::step_with_h(const Carry& carry, const Tensor&
 }
 
 LSTMCarry OptimizedLSTMCell::initial_carry(const Shape& input) const {
-  return zero_carry("OptimizedLSTMCell", input, dense_h.kernel);
+  return internal::zero_lstm_carry("OptimizedLSTMCell", input, dense_h.kernel);
 }
 
 std::optional<internal::FusedCell> OptimizedLSTMCell::fused() const {

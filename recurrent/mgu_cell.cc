@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/mgu_cell.h"
 
-#include "strata/recurrent/internal/cell_checks.h"
+#include "strata/recurrent/internal/cells/cell_checks.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 

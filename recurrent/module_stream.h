@@ -11,9 +11,9 @@
 
 #include "strata/nn/internal/observers.h"
 #include "strata/recurrent/cell.h"
-#include "strata/recurrent/internal/recompute.h"
-#include "strata/recurrent/internal/scan_start.h"
-#include "strata/recurrent/internal/stream_checks.h"
+#include "strata/recurrent/internal/scan/recompute.h"
+#include "strata/recurrent/internal/scan/scan_start.h"
+#include "strata/recurrent/internal/streams/stream_checks.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/internal/recycler.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "strata/recurrent/internal/row_masks.h"
+#include "strata/recurrent/internal/scan/row_masks.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/index.h"

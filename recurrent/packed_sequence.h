@@ -20,8 +20,8 @@ struct PaddedOptions {
 };
 
 // A batch of sequences of unequal length without padding: their steps, one sequence behind the other in the caller's
-// order. Layers that take it run over the real steps alone and give back a packed sequence of the same lengths; whatever
-// treats every step by itself may run on its data:
+// order. Layers that take it run over the real steps alone and give back a packed sequence of the same lengths;
+// whatever treats every step by itself may run on its data:
 //
 //   auto [carry, y] = rnn.scan(PackedSequence::from_padded(x, lengths));
 //   Tensor logits = head(y.data());   // [total_steps, classes]
@@ -38,8 +38,8 @@ class PackedSequence {
   // [0, time].
   [[nodiscard]] static PackedSequence from_padded(const Tensor& x, const Tensor& lengths, bool time_major = false);
 
-  // Sequences [time, *features], each of its own time; the batch is [n]. Throws ValueError if there are none, ShapeError
-  // if their features differ.
+  // Sequences [time, *features], each of its own time; the batch is [n]. Throws ValueError if there are none,
+  // ShapeError if their features differ.
   [[nodiscard]] static PackedSequence from_list(std::span<const Tensor> sequences);
 
   [[nodiscard]] const Tensor& data() const noexcept { return data_; }        // [total_steps, *features]

@@ -2,8 +2,8 @@
 #include "strata/recurrent/projected_lstm_cell.h"
 
 #include "strata/nn/internal/layer.h"
-#include "strata/recurrent/internal/cell_checks.h"
-#include "strata/recurrent/internal/lstm_parts.h"
+#include "strata/recurrent/internal/cells/cell_checks.h"
+#include "strata/recurrent/internal/cells/lstm_parts.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/create.h"
 

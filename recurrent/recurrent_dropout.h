@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "strata/recurrent/cell.h"
-#include "strata/recurrent/internal/fused.h"
-#include "strata/recurrent/internal/noise.h"
+#include "strata/recurrent/internal/cells/noise.h"
+#include "strata/recurrent/internal/scan/fused.h"
 #include "strata/recurrent/noise.h"
 
 namespace strata::recurrent {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "strata/recurrent/cell.h"
-#include "strata/recurrent/internal/fused.h"
-#include "strata/recurrent/internal/scan_by_steps.h"
+#include "strata/recurrent/internal/scan/fused.h"
+#include "strata/recurrent/internal/scan/scan_by_steps.h"
 #include "strata/recurrent/packed_sequence.h"
 #include "strata/recurrent/sequence.h"
 
@@ -70,7 +70,7 @@ template <Cell C>
                                                  const ScanOptions<typename C::Carry>& options = {}) {
   if constexpr (internal::FusableCell<C>) {
     const std::optional<internal::FusedCell> fused = cell.fused();
-    if (fused && internal::fused_takes(*fused, x)) return internal::scan_fused(cell, *fused, x, options);
+    if (fused && internal::fused_takes(*fused, x)) return internal::scan_fused(cell, fused, x, options);
   }
   return internal::scan_by_steps(cell, x, options);
 }
@@ -83,7 +83,7 @@ template <Cell C>
                                                        const ScanOptions<typename C::Carry>& options = {}) {
   if constexpr (internal::FusableCell<C>) {
     const std::optional<internal::FusedCell> fused = cell.fused();
-    if (fused && internal::fused_takes(*fused, x.data())) return internal::scan_packed_fused(cell, *fused, x, options);
+    if (fused && internal::fused_takes(*fused, x.data())) return internal::scan_packed_fused(cell, fused, x, options);
   }
   return internal::scan_packed_by_steps(cell, x, options);
 }

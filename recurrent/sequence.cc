@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "strata/recurrent/internal/row_masks.h"
+#include "strata/recurrent/internal/scan/row_masks.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 

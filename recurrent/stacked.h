@@ -8,7 +8,7 @@
 
 #include "strata/nn/dropout.h"
 #include "strata/recurrent/bidirectional.h"
-#include "strata/recurrent/internal/depth.h"
+#include "strata/recurrent/internal/cells/depth.h"
 #include "strata/recurrent/rnn.h"
 
 namespace strata::recurrent {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "strata/recurrent/cell.h"
-#include "strata/recurrent/internal/depth.h"
-#include "strata/recurrent/internal/scan_by_steps.h"
+#include "strata/recurrent/internal/cells/depth.h"
+#include "strata/recurrent/internal/scan/scan_by_steps.h"
 
 namespace strata::recurrent {
 

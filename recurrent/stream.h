@@ -5,9 +5,9 @@
 #include <span>
 #include <utility>
 
-#include "strata/recurrent/internal/fused.h"
-#include "strata/recurrent/internal/stream_checks.h"
-#include "strata/recurrent/internal/stream_state.h"
+#include "strata/recurrent/internal/scan/fused.h"
+#include "strata/recurrent/internal/streams/stream_checks.h"
+#include "strata/recurrent/internal/streams/stream_state.h"
 
 // Cells that run step by step in real time: fixed shapes, memory reserved beforehand, the state carried along.
 namespace strata::recurrent {

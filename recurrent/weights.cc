@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "strata/recurrent/internal/weight_layouts.h"
+#include "strata/recurrent/internal/weights/weight_layouts.h"
 #include "strata/state/internal/listing.h"
 #include "strata/tensor/error.h"
 

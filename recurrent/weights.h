@@ -12,31 +12,31 @@
 
 #include "strata/nn/load.h"
 #include "strata/recurrent/gru_cell.h"
-#include "strata/recurrent/internal/cell_parts.h"
+#include "strata/recurrent/internal/weights/cell_parts.h"
 #include "strata/recurrent/recurrent_dropout.h"
 #include "strata/recurrent/stacked.h"
 #include "strata/state/state.h"
 
-// Weights of recurrent layers in the layouts of other libraries: to load a network that was trained elsewhere, and to give
-// one back.
+// Weights of recurrent layers in the layouts of other libraries: to load a network that was trained elsewhere, and to
+// give one back.
 namespace strata::recurrent {
 
-// How a library names and lays out the weights of its recurrent layers. Gates stand side by side in the order given; H is
-// the hidden size, D the number of directions.
+// How a library names and lays out the weights of its recurrent layers. Gates stand side by side in the order given; H
+// is the hidden size, D the number of directions.
 enum class WeightLayout : std::uint8_t {
-  // torch.nn.LSTM, GRU, RNN: weight_ih_l0 [gates H, in], weight_hh_l0 [gates H, H], bias_ih_l0, bias_hh_l0 [gates H], further
-  // layers _l1, ..., the other direction _l0_reverse; with proj_size P weight_hr_l0 [P, H] and weight_hh_l0 [gates H, P];
-  // torch.nn.LSTMCell, GRUCell, RNNCell without _l0. LSTM i f g o, GRU r z n.
+  // torch.nn.LSTM, GRU, RNN: weight_ih_l0 [gates H, in], weight_hh_l0 [gates H, H], bias_ih_l0, bias_hh_l0 [gates H],
+  // further layers _l1, ..., the other direction _l0_reverse; with proj_size P weight_hr_l0 [P, H] and weight_hh_l0
+  // [gates H, P]; torch.nn.LSTMCell, GRUCell, RNNCell without _l0. LSTM i f g o, GRU r z n.
   pytorch,
-  // keras.layers.LSTM, GRU, SimpleRNN: kernel [in, gates H], recurrent_kernel [H, gates H], bias [gates H], with reset_after
-  // [2, gates H], under the names of cells and, in a Bidirectional, of layers that begin with `forward` and `backward`. LSTM
-  // i f c o, GRU z r h.
+  // keras.layers.LSTM, GRU, SimpleRNN: kernel [in, gates H], recurrent_kernel [H, gates H], bias [gates H], with
+  // reset_after [2, gates H], under the names of cells and, in a Bidirectional, of layers that begin with `forward` and
+  // `backward`. LSTM i f c o, GRU z r h.
   keras,
   // The operators LSTM, GRU, RNN: W [D, gates H, in], R [D, gates H, H], B [D, 2 gates H]. LSTM i o f c, GRU z r h. The
   // attribute linear_before_reset may stand beside them.
   onnx,
-  // flax.linen: LSTMCell, OptimizedLSTMCell ii if ig io /kernel, hi hf hg ho /kernel, /bias; GRUCell ir iz in /kernel, /bias,
-  // hr hz /kernel, hn /kernel, /bias; SimpleCell i/kernel, i/bias, h/kernel. Below `cell`, `forward_rnn/cell` or
+  // flax.linen: LSTMCell, OptimizedLSTMCell ii if ig io /kernel, hi hf hg ho /kernel, /bias; GRUCell ir iz in /kernel,
+  // /bias, hr hz /kernel, hn /kernel, /bias; SimpleCell i/kernel, i/bias, h/kernel. Below `cell`, `forward_rnn/cell` or
   // `backward_rnn/cell` of a layer.
   flax_linen,
   // flax.nnx: our own paths. LSTMCell and OptimizedLSTMCell are read into either of ours.
@@ -46,7 +46,8 @@ enum class WeightLayout : std::uint8_t {
 struct WeightOptions {
   // The path, as a text, below which the weights stand. All that stands there must be of use; all else is left alone.
   std::string prefix = {};
-  // Make the paths of the state those of the layout, before the prefix is looked for: the first rule that has a say counts.
+  // Make the paths of the state those of the layout, before the prefix is looked for: the first rule that has a say
+  // counts.
   std::vector<nn::RenameRule> rename = {};
   // Where the reset gate acts in the library's GRU, if the weights do not tell. By default reset_after, in ONNX without
   // linear_before_reset reset_before.
@@ -131,20 +132,20 @@ void load_layers(const LayerList& list, const State& weights, WeightLayout layou
 }  // namespace internal
 
 // Gives a layer the weights of one of another library: an LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell (PyTorch
-// only), GRUCell or SimpleCell, an RNN or a Bidirectional of them, or, from the layout of PyTorch, several such layers in
-// a Stacked, a std::vector, a std::array or std::tie. The cell may stand in a RecurrentDropout, which has no weights and
-// is the cell in evaluation. Any other module does not compile, nor does another wrapped cell: pass what it holds.
+// only), GRUCell or SimpleCell, an RNN or a Bidirectional of them, or, from the layout of PyTorch, several such layers
+// in a Stacked, a std::vector, a std::array or std::tie. The cell may stand in a RecurrentDropout, which has no weights
+// and is the cell in evaluation. Any other module does not compile, nor does another wrapped cell: pass what it holds.
 //
 //   State weights = checkpoint::restore_safetensors("model.safetensors");
 //   recurrent::load_weights(model.encoder, weights, WeightLayout::pytorch, {.prefix = "encoder"});
 //
-// Kernels are transposed, gates brought in our order, and two biases that are always summed become one. The numbers are those
-// of the other library to rounding.
+// Kernels are transposed, gates brought in our order, and two biases that are always summed become one. The numbers are
+// those of the other library to rounding.
 //
-// Throws StateError that lists weights that are missing, of no use or of another shape or type, and what the cell cannot
-// do: a GRU of another form, or with a hidden bias of n that the cell has no place for; a projection (PyTorch) that the
-// cell does not have; peepholes, clip, input_forget (ONNX); functions that PyTorch's layer does not have; a residual
-// Stacked. Nothing is changed then.
+// Throws StateError that lists weights that are missing, of no use or of another shape or type, and what the cell
+// cannot do: a GRU of another form, or with a hidden bias of n that the cell has no place for; a projection (PyTorch)
+// that the cell does not have; peepholes, clip, input_forget (ONNX); functions that PyTorch's layer does not have; a
+// residual Stacked. Nothing is changed then.
 template <class L>
 void load_weights(L&& layer, const State& weights, WeightLayout layout, const WeightOptions& options = {}) {
   internal::LayerList layers;
@@ -153,13 +154,14 @@ void load_weights(L&& layer, const State& weights, WeightLayout layout, const We
 }
 
 // The weights of a layer, or of several, as another library lays them out; with_prefix puts them below a path. What
-// load_weights makes of them is the layer again. Where the library has two biases for one of ours, it gets all of it in one
-// of them.
+// load_weights makes of them is the layer again. Where the library has two biases for one of ours, it gets all of it in
+// one of them.
 //
-//   checkpoint::save_safetensors("encoder.safetensors", recurrent::export_weights(model.encoder, WeightLayout::pytorch));
+//   State weights = recurrent::export_weights(model.encoder, WeightLayout::pytorch);
+//   checkpoint::save_safetensors("encoder.safetensors", weights);
 //
-// Throws StateError that says what the library's layer cannot do: the form of a GRU, its hidden bias of n (nnx), residual
-// cells, functions that are not PyTorch's.
+// Throws StateError that says what the library's layer cannot do: the form of a GRU, its hidden bias of n (nnx),
+// residual cells, functions that are not PyTorch's.
 template <class L>
 [[nodiscard]] State export_weights(const L& layer, WeightLayout layout) {
   internal::LayerList layers;

@@ -13,7 +13,8 @@
 namespace strata::checkpoint::internal {
 
 // The names of the state's variables, in its order. Throws StateError that lists paths whose names would not be read
-// back as they are: with a text key that holds the separator, is made like an integer, or is not UTF-8, or without keys.
+// back as they are: with a text key that holds the separator, is made like an integer, or is not UTF-8, or without
+// keys.
 [[nodiscard]] std::vector<std::string> flat_names(const State& state, const FlatNameOptions& options,
                                                   const std::string& operation);
 

@@ -39,8 +39,8 @@ constexpr std::array<std::pair<std::string_view, DType>, all_dtypes.size()> dtyp
 
 constexpr auto max_index = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
 
-// Takes the events of a JSON parser, of which it keeps the entries alone: a tree of the values would take many times the
-// memory of the text.
+// Takes the events of a JSON parser, of which it keeps the entries alone: a tree of the values would take many times
+// the memory of the text.
 class HeaderReader final : public nlohmann::json_sax<Json> {
  public:
   explicit HeaderReader(const Source& source) : source_(source) {}

@@ -36,8 +36,8 @@ std::string with_header(std::string_view header, std::string_view data = ""sv) {
   return bytes.append(header).append(data);
 }
 
-// Made by safetensors.numpy.save({'lstm.bias': np.array([1, -2], 'i2'), 'lstm.0.w': np.array([[1.5]], 'f4')}) of safetensors
-// 0.8.
+// Made by safetensors.numpy.save({'lstm.bias': np.array([1, -2], 'i2'), 'lstm.0.w': np.array([[1.5]], 'f4')}) of
+// safetensors 0.8.
 const std::string python_file = with_header(
     R"({"lstm.0.w":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},"lstm.bias":{"dtype":"I16","shape":[2],"data_offsets":[4,8]}})"
     "    ",

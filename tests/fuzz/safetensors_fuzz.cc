@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// decode_safetensors returns a state or throws FormatError; what it returns survives another round trip unless the encoder
-// refuses it.
+// decode_safetensors returns a state or throws FormatError; what it returns survives another round trip unless the
+// encoder refuses it.
 #include "flat_file_fuzz.h"
 #include "strata/checkpoint/safetensors.h"
 

@@ -144,8 +144,8 @@ class PyTorchCase {
     require_close(actual, at(arrays_, role), within_scaled(wide_ ? float64_gradient : float32_gradient), role);
   }
 
-  // The network holds its own gradients now, which leave it under PyTorch's names. Two biases that are one here have the
-  // gradient of the one.
+  // The network holds its own gradients now, which leave it under PyTorch's names. Two biases that are one here have
+  // the gradient of the one.
   void check_parameter_gradients() const {
     const State exported = network_.exported();
     for (const auto& [path, variable] : exported) {
@@ -266,8 +266,8 @@ State keras_weights(const Arrays& arrays) {
   return weights;
 }
 
-// y [batch, time, features] as Keras has it after going backwards: the steps behind the end of a sequence come first, and
-// have no output before them to repeat.
+// y [batch, time, features] as Keras has it after going backwards: the steps behind the end of a sequence come first,
+// and have no output before them to repeat.
 Tensor with_padding_first(const Tensor& y, const std::vector<std::int64_t>& lengths) {
   std::vector<Tensor> rows;
   for (std::size_t i = 0; i < lengths.size(); ++i) {

@@ -5,8 +5,8 @@
 
 #include "golden_runners/recurrent_layers.h"
 
-// The golden cases of PyTorch, ONNX Runtime and Keras: their weights are loaded as those libraries lay them out, and the
-// layer gives their outputs.
+// The golden cases of PyTorch, ONNX Runtime and Keras: their weights are loaded as those libraries lay them out, and
+// the layer gives their outputs.
 namespace strata::golden {
 
 [[nodiscard]] bool is_foreign(const support::Json& entry);

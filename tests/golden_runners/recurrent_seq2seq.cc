@@ -33,7 +33,8 @@ struct Model {
   STRATA_FIELDS(encoder, decoder)
 };
 
-// Where the file has a parameter of ours: `encoder/cell/if/kernel`, `decoder/cell/lstm/if/kernel`, `decoder/cell/out/kernel`.
+// Where the file has a parameter of ours: `encoder/cell/if/kernel`, `decoder/cell/lstm/if/kernel`,
+// `decoder/cell/out/kernel`.
 std::string name_in_file(const Path& path) {
   std::string name = to_string(path);
   const auto replace = [&](const std::string& from, const std::string& to) {

@@ -79,8 +79,8 @@ TEST(ForkStreams, OfNoStreamIsAnError) {
   EXPECT_THAT([&] { fork_streams(module, with_tag("x")); }, ThrowsMessage<StateError>(HasSubstr("tag('x')")));
 }
 
-// nnx.Rngs(params=0, dropout=3), a draw from each, then split({'dropout': 2, ...: None}), Flax 0.12.8. There the count of
-// `params` starts again, so that draws come twice; here it goes on.
+// nnx.Rngs(params=0, dropout=3), a draw from each, then split({'dropout': 2, ...: None}), Flax 0.12.8. There the count
+// of `params` starts again, so that draws come twice; here it goes on.
 TEST(SplitStreams, GivesEachCopyItsOwnStreamsOfTheFilter) {
   Rngs rngs({{"params", 0}, {"dropout", 3}});
   static_cast<void>(rngs.draw("params"));

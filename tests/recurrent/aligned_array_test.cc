@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strata/recurrent/internal/aligned_array.h"
+#include "strata/recurrent/internal/kernels/aligned_array.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "recurrent/fused_run.h"
-#include "strata/recurrent/internal/sequence.h"
-#include "strata/recurrent/internal/stream_state.h"
+#include "strata/recurrent/internal/kernels/sequence.h"
+#include "strata/recurrent/internal/streams/stream_state.h"
 #include "strata/tensor/internal/simd.h"
 #include "strata/tensor/thread_pool.h"
 

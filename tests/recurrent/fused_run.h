@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "recurrent/plain_sequence.h"
-#include "strata/recurrent/internal/sequence.h"
+#include "strata/recurrent/internal/kernels/sequence.h"
 
 // The fused kernels on the values of a test.
 namespace strata::recurrent::internal {

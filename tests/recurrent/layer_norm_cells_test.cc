@@ -2,6 +2,8 @@
 
 // Cells with layer norm. That they agree with the formula in PyTorch: torch_test.cc.
 
+#include "strata/recurrent/layer_norm_cells.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +11,6 @@
 #include <vector>
 
 #include "recurrent/cells.h"
-#include "strata/recurrent/layer_norm_gru_cell.h"
-#include "strata/recurrent/layer_norm_lstm_cell.h"
 #include "strata/tensor/error.h"
 #include "support/compare.h"
 

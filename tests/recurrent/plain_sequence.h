@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "strata/recurrent/internal/cell_layout.h"
-#include "strata/recurrent/internal/row_order.h"
+#include "strata/recurrent/internal/kernels/cell_layout.h"
+#include "strata/recurrent/internal/kernels/row_order.h"
 
 // Recurrent sequences as a plain loop in double, element by element, for the tests of the fused kernels.
 namespace strata::recurrent::internal {

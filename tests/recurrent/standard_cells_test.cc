@@ -8,8 +8,7 @@
 #include <limits>
 
 #include "strata/recurrent/gru_cell.h"
-#include "strata/recurrent/layer_norm_gru_cell.h"
-#include "strata/recurrent/layer_norm_lstm_cell.h"
+#include "strata/recurrent/layer_norm_cells.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
 #include "strata/recurrent/simple_cell.h"

@@ -8,8 +8,7 @@
 #include <string>
 
 #include "recurrent/cells.h"
-#include "strata/recurrent/layer_norm_gru_cell.h"
-#include "strata/recurrent/layer_norm_lstm_cell.h"
+#include "strata/recurrent/layer_norm_cells.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/stacked.h"
 #include "strata/tensor/index.h"

@@ -49,8 +49,8 @@ class GoldenRun {
 };
 
 // The main function of the runner golden_<area>: reads `--dir DIR` and lets `run_cases` run all cases found in DIR.
-// Returns 0 if some passed and none failed, 1 otherwise, 2 with a message if the arguments or a manifest cannot be used: an exception
-// that leaves `run_cases` counts as that.
+// Returns 0 if some passed and none failed, 1 otherwise, 2 with a message if the arguments or a manifest cannot be
+// used: an exception that leaves `run_cases` counts as that.
 int golden_main(int argc, char** argv, const std::string& area,
                 const std::function<void(const std::filesystem::path& dir, GoldenRun& run)>& run_cases);
 
