@@ -2,13 +2,13 @@
 #include "strata/nn/embed.h"
 
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "strata/nn/internal/layer.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/index.h"
+#include "strata/tensor/internal/integers.h"
 #include "strata/tensor/linear_algebra.h"
 #include "strata/tensor/manipulate.h"
 
@@ -33,16 +33,12 @@ Rows resolve(const Tensor& indices, Index count) {
             Tensor::uninitialized(indices.shape(), DType::boolean)};
   Index* number = rows.numbers.mutable_data<Index>().data();
   bool* exists = rows.exists.mutable_data<bool>().data();
-  dispatch(indices.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      for (const T value : indices.data<T>()) {
-        const bool valid = std::cmp_greater_equal(value, -count) && std::cmp_less(value, count);
-        const auto index = static_cast<Index>(value);
-        *number++ = !valid ? 0 : index < 0 ? index + count : index;
-        *exists++ = valid;
-        rows.all_exist = rows.all_exist && valid;
-      }
-    }
+  strata::internal::for_each_integer(indices, [&](auto value) {
+    const bool valid = std::cmp_greater_equal(value, -count) && std::cmp_less(value, count);
+    const auto index = static_cast<Index>(value);
+    *number++ = !valid ? 0 : index < 0 ? index + count : index;
+    *exists++ = valid;
+    rows.all_exist = rows.all_exist && valid;
   });
   return rows;
 }

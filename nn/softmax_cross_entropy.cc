@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/internal/integers.h"
 #include "strata/tensor/manipulate.h"
 #include "strata/tensor/reduce.h"
 
@@ -25,19 +25,15 @@ std::vector<std::size_t> label_positions(const Shape& logits, int axis, const Te
   const Index inner = logits.axes(axis + 1, logits.rank()).num_elements();
   std::vector<std::size_t> positions;
   positions.reserve(static_cast<std::size_t>(labels.size()));
-  dispatch(labels.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      Index example = 0;
-      for (const T label : labels.data<T>()) {
-        if (std::cmp_less(label, 0) || std::cmp_greater_equal(label, classes)) {
-          throw ValueError(fmt::format("[{}] label {} of example {} is not the number of a class: there are {}.",
-                                       operation, label, example, classes));
-        }
-        const Index row = example / inner * classes + static_cast<Index>(label);
-        positions.push_back(static_cast<std::size_t>(row * inner + example % inner));
-        ++example;
-      }
+  Index example = 0;
+  strata::internal::for_each_integer(labels, [&](auto label) {
+    if (std::cmp_less(label, 0) || std::cmp_greater_equal(label, classes)) {
+      throw ValueError(fmt::format("[{}] label {} of example {} is not the number of a class: there are {}.", operation,
+                                   label, example, classes));
     }
+    const Index row = example / inner * classes + static_cast<Index>(label);
+    positions.push_back(static_cast<std::size_t>(row * inner + example % inner));
+    ++example;
   });
   return positions;
 }

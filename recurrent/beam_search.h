@@ -32,8 +32,8 @@ struct BeamSearchResult {
 // kept have ended, after `max_steps` steps at the latest. With one beam it is `decode`; with as many as there are texts
 // it finds the best of all. Nothing is differentiable.
 //
-// Throws ValueError if max_steps, beams or the penalty are out of range, the end token is not in the vocabulary or
-// logits are NaN, ShapeError or DTypeError if logits or carry do not fit.
+// Throws ValueError if max_steps, beams or the penalty are out of range, the end token is not in the vocabulary, or
+// logits are what `decode` refuses; ShapeError or DTypeError if logits or carry do not fit.
 template <Decoder D>
 [[nodiscard]] BeamSearchResult beam_search(D& decoder, const typename D::Carry& carry, const Tensor& start,
                                            Index max_steps, const BeamSearchOptions& options = {}) {

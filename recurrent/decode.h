@@ -29,8 +29,11 @@ struct Decoded {
 
 // Runs a decoder on its own outputs: each step takes the token that the step before chose, the first one `start`,
 // integers [*batch]. Ends when every text has ended, after `max_steps` steps at the latest. Logits and carry are
-// differentiable through the carry; the choice is not. Throws ValueError if max_steps is negative or the end token is
-// not in the vocabulary, ShapeError or DTypeError if logits or chosen tokens do not fit.
+// differentiable through the carry; the choice is not.
+//
+// Throws ValueError if max_steps is negative, the end token or a chosen one is not in the vocabulary, or of a text that
+// has not ended a logit is NaN or infinite or all of them are minus infinity; ShapeError or DTypeError if logits or
+// chosen tokens do not fit. The logit of a token that cannot follow is minus infinity. Steps are counted from 0.
 template <Decoder D>
 [[nodiscard]] Decoded<typename D::Carry> decode(D& decoder, typename D::Carry carry, const Tensor& start,
                                                 Index max_steps, const DecodeOptions& options = {}) {

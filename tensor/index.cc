@@ -11,6 +11,7 @@
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 #include "strata/tensor/internal/axes.h"
+#include "strata/tensor/internal/integers.h"
 #include "strata/tensor/internal/recycler.h"
 #include "strata/tensor/manipulate.h"
 
@@ -37,18 +38,14 @@ Positions resolve(const Tensor& indices, Index n, const char* operation) {
   }
   Positions positions;
   positions.reserve(static_cast<std::size_t>(indices.size()));
-  dispatch(indices.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      for (const T value : indices.data<T>()) {
-        if (std::cmp_less(value, -n) || std::cmp_greater_equal(value, n)) {
-          throw ValueError("[" + std::string(operation) + "] index " + std::to_string(value) + " (number " +
-                           std::to_string(positions.size()) + " of " + describe(indices) +
-                           ") is out of range: there are " + std::to_string(n) + " entries.");
-        }
-        const auto index = static_cast<Index>(value);
-        positions.push_back(index < 0 ? index + n : index);
-      }
+  internal::for_each_integer(indices, [&](auto value) {
+    if (std::cmp_less(value, -n) || std::cmp_greater_equal(value, n)) {
+      throw ValueError("[" + std::string(operation) + "] index " + std::to_string(value) + " (number " +
+                       std::to_string(positions.size()) + " of " + describe(indices) + ") is out of range: there are " +
+                       std::to_string(n) + " entries.");
     }
+    const auto index = static_cast<Index>(value);
+    positions.push_back(index < 0 ? index + n : index);
   });
   return positions;
 }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,7 @@
 #include "strata/tensor/manipulate.h"
 #include "strata/tensor/random.h"
 #include "strata/tensor/reduce.h"
+#include "support/message_of.h"
 
 namespace strata::recurrent {
 namespace {
@@ -101,6 +104,50 @@ TEST(Decode, RefusesWhatDoesNotFit) {
   EXPECT_THROW(
       static_cast<void>(decode(decoder, carry, start, 3, {.choose = [](const Tensor& x) { return max(x, -1); }})),
       DTypeError);
+}
+
+std::string decode_error(MarkovDecoder decoder, const DecodeOptions& options = {}) {
+  return support::message_of([&] {
+    static_cast<void>(decode(decoder, MarkovDecoder::start(2), tensor<Index>({2, 1}), 9, options));
+  });
+}
+
+TEST(Decode, RefusesTokensThatAreNotInTheVocabulary) {
+  const auto always = [](const Tensor& tokens) { return [tokens](const Tensor&) { return tokens; }; };
+  EXPECT_EQ(decode_error(counting(), {.choose = always(tensor<Index>({1, 4}))}),
+            "[decode] the chosen token 4 is not in the vocabulary of 4 tokens. Choose one from 0 to 3.");
+  EXPECT_EQ(decode_error(counting(), {.choose = always(tensor<std::int8_t>({-1, 0}))}),
+            "[decode] the chosen token -1 is not in the vocabulary of 4 tokens. Choose one from 0 to 3.");
+  EXPECT_EQ(decode_error(counting(), {.choose = always(tensor<std::uint64_t>({0, 18446744073709551615U}))}),
+            "[decode] the chosen token 18446744073709551615 is not in the vocabulary of 4 tokens. Choose one from 0 to "
+            "3.");
+}
+
+// The texts of `counting` from 2 and 1 go 3, 0 (the end) and 2, 3, 0.
+MarkovDecoder counting_with(Index row, double logit) {
+  MarkovDecoder decoder = counting();
+  for (Index token = 0; token < 4; ++token)
+    decoder.table.mutable_data<double>()[static_cast<std::size_t>(row * 4 + token)] = logit;
+  return decoder;
+}
+
+TEST(Decode, RefusesLogitsThatLeaveNothingToChoose) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(decode_error(counting_with(3, std::nan(""))),
+            "[decode] at step 1 the logit of token 0 is nan in row 0. Logits are numbers, or minus infinity for tokens "
+            "that cannot follow.");
+  EXPECT_EQ(decode_error(counting_with(1, infinity)),
+            "[decode] at step 0 the logit of token 0 is inf in row 1. Logits are numbers, or minus infinity for tokens "
+            "that cannot follow.");
+  EXPECT_EQ(decode_error(counting_with(1, -infinity)),
+            "[decode] at step 0 all logits of row 1 are minus infinity, so that no token can follow. Leave one, such "
+            "as the end token.");
+  const auto zero = [](const Tensor&) { return zeros({2}, DType::int64); };
+  EXPECT_NE(decode_error(counting_with(1, std::nan("")), {.choose = zero}), "");
+}
+
+TEST(Decode, DoesNotMindTheLogitsOfTextsThatHaveEnded) {
+  EXPECT_EQ(decode_error(counting_with(0, std::nan("")), {.end_token = 0}), "");
 }
 
 // Two batch axes, a batch of one axis, and none at all are the same texts.
@@ -278,8 +325,44 @@ TEST(BeamSearch, RefusesWhatDoesNotFit) {
   EXPECT_THROW(static_cast<void>(beam_search(decoder, carry, start, -3)), ValueError);
   EXPECT_THROW(static_cast<void>(beam_search(decoder, carry, start, 3, {.end_token = -1})), ValueError);
   EXPECT_THROW(static_cast<void>(beam_search(decoder, MarkovDecoder::start(2), start, 3)), ShapeError);
-  MarkovDecoder invalid{full({4, 4}, std::nan(""))};
-  EXPECT_THROW(static_cast<void>(beam_search(invalid, carry, start, 3)), ValueError);
+}
+
+std::string search_error(MarkovDecoder decoder, const BeamSearchOptions& options = {}) {
+  return support::message_of([&] {
+    static_cast<void>(beam_search(decoder, MarkovDecoder::start(2), tensor<Index>({2, 1}), 9, options));
+  });
+}
+
+TEST(BeamSearch, RefusesLogitsThatLeaveNothingToChoose) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(search_error(counting_with(3, std::nan("")), {.beams = 2, .end_token = 0}),
+            "[beam_search] at step 1 the logit of token 0 is nan in row 0. Logits are numbers, or minus infinity for "
+            "tokens that cannot follow.");
+  EXPECT_EQ(search_error(counting_with(1, infinity), {.beams = 2, .end_token = 0}),
+            "[beam_search] at step 0 the logit of token 0 is inf in row 1. Logits are numbers, or minus infinity for "
+            "tokens that cannot follow.");
+  EXPECT_EQ(search_error(counting_with(1, -infinity), {.beams = 2, .end_token = 0}),
+            "[beam_search] at step 0 all logits of row 1 are minus infinity, so that no token can follow. Leave one, "
+            "such as the end token.");
+}
+
+// With three beams some continue impossible texts, of any tokens.
+TEST(BeamSearch, DoesNotMindTheLogitsOfTextsThatHaveEndedOrAreImpossible) {
+  for (const Index beams : {1, 2, 3}) {
+    EXPECT_EQ(search_error(counting_with(0, std::nan("")), {.beams = beams, .end_token = 0}), "");
+  }
+  MarkovDecoder decoder = counting_with(1, std::nan(""));  // 1 follows nothing
+  const auto found = beam_search(decoder, decoder.start(1), tensor<Index>({2}), 10, {.beams = 4, .end_token = 0});
+  EXPECT_NEAR(found.scores.at<double>({0, 0}), std::log(0.6), 1e-12);
+  EXPECT_NEAR(found.scores.at<double>({0, 1}), std::log(0.4), 1e-12);
+  EXPECT_EQ(found.scores.at<double>({0, 2}), -std::numeric_limits<double>::infinity());
+}
+
+TEST(BeamSearch, RefusesStartTokensThatNoIndexHolds) {
+  MarkovDecoder decoder = counting();
+  const Tensor start = tensor<std::uint64_t>({18446744073709551615U});
+  EXPECT_EQ(support::message_of([&] { static_cast<void>(beam_search(decoder, MarkovDecoder::start(1), start, 3)); }),
+            "[beam_search] the start token 18446744073709551615 is too large.");
 }
 
 }  // namespace

@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "strata/recurrent/beam_search.h"
-#include "strata/recurrent/internal/decoding/written_tokens.h"
+#include "strata/recurrent/internal/decoding/logit_checks.h"
 #include "strata/tensor/activation.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
 #include "strata/tensor/index.h"
+#include "strata/tensor/internal/integers.h"
 #include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
@@ -47,22 +48,24 @@ Beams::Beams(const Tensor& start, Index max_steps, const BeamSearchOptions& opti
   if (!is_integer(start.dtype())) {
     throw DTypeError(fmt::format("[beam_search] the start tokens are {}. Give integers.", describe(start)));
   }
-  const Tensor tokens = start.astype(DType::int64);
-  for (const Index token : tokens.data<Index>()) {
+  strata::internal::for_each_integer(start, [&](auto token) {
+    if (!std::in_range<Index>(token)) {
+      throw ValueError(fmt::format("[beam_search] the start token {} is too large.", token));
+    }
     for (Index beam = 0; beam < options.beams; ++beam) {
       // All beams of a row begin alike: only one of them counts, lest all of them continue alike.
       const double log_probability = beam == 0 ? 0 : impossible;
       texts_.push_back({log_probability, log_probability, 0, false});
-      last_.push_back(token);
+      last_.push_back(static_cast<Index>(token));
     }
-  }
+  });
 }
 
 bool Beams::ended() const {
-  return static_cast<Index>(past_.size()) >= max_steps_ ||
-         std::all_of(texts_.begin(), texts_.end(),
-                     [](const Text& text) { return text.ended || text.log_probability == impossible; });
+  return static_cast<Index>(past_.size()) >= max_steps_ || std::none_of(texts_.begin(), texts_.end(), goes_on);
 }
+
+bool Beams::goes_on(const Text& text) { return !text.ended && text.log_probability > impossible; }
 
 Tensor Beams::last() const { return tensor_of(last_, {rows_ * beams_}); }
 
@@ -103,7 +106,9 @@ std::vector<Beams::Continuation> Beams::best_continuations(Index row, const doub
     const Index steps = text.steps + 1;
     const double divisor = penalty(steps);
     for (Index token = 0; token < vocabulary; ++token) {
-      const double log_probability = text.log_probability + log_probabilities[source * vocabulary + token];
+      // What the logits of an impossible text are does not matter: they may be NaN.
+      const double log_probability =
+          goes_on(text) ? text.log_probability + log_probabilities[source * vocabulary + token] : impossible;
       offer({source, token, {log_probability, log_probability / divisor, steps, token == end_token_}});
     }
   }
@@ -114,11 +119,11 @@ std::vector<Beams::Continuation> Beams::best_continuations(Index row, const doub
 void Beams::advance(const Tensor& logits) {
   const Index count = rows_ * beams_;
   check_logits(logits, {count}, end_token_, "beam_search");
+  Tensor running = Tensor::uninitialized({count}, DType::boolean);
+  std::transform(texts_.begin(), texts_.end(), running.mutable_data<bool>().begin(), goes_on);
+  check_next_tokens(logits, running, beams_, past_.size(), "beam_search");
   const Tensor log_probabilities = log_softmax(stop_gradient(logits).astype(DType::float64));
   const std::span<const double> values = log_probabilities.data<double>();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::isnan(values[i])) throw ValueError("[beam_search] the decoder's logits are not numbers (NaN).");
-  }
   std::vector<Text> texts;
   Choice choice;
   for (Index row = 0; row < rows_; ++row) {

@@ -53,6 +53,8 @@ class Beams {
     Text text;
   };
 
+  // True if something may follow: the text has not ended, and is possible.
+  [[nodiscard]] static bool goes_on(const Text& text);
   [[nodiscard]] double penalty(Index steps) const;
   [[nodiscard]] std::vector<Continuation> best_continuations(Index row, const double* log_probabilities,
                                                              Index vocabulary) const;

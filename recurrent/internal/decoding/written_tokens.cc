@@ -5,18 +5,20 @@
 
 #include <utility>
 
-#include "strata/recurrent/internal/scan/row_masks.h"
+#include "strata/recurrent/internal/decoding/logit_checks.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
+#include "strata/tensor/internal/integers.h"
 #include "strata/tensor/manipulate.h"
 #include "strata/tensor/reduce.h"
 
 namespace strata::recurrent::internal {
 namespace {
 
-Tensor checked_tokens(const Tensor& tokens, const Shape& batch) {
+// The tokens that were chosen, as int64.
+Tensor checked_tokens(const Tensor& tokens, const Shape& batch, Index vocabulary) {
   if (!is_integer(tokens.dtype())) {
     throw DTypeError(fmt::format("[decode] chosen tokens are {}. Choose integers.", describe(tokens)));
   }
@@ -24,26 +26,16 @@ Tensor checked_tokens(const Tensor& tokens, const Shape& batch) {
     throw ShapeError(fmt::format("[decode] chosen tokens are {}, but there are {} texts. Choose one for each.",
                                  describe(tokens), to_string(batch)));
   }
+  strata::internal::for_each_integer(tokens, [&](auto token) {
+    if (std::cmp_greater_equal(token, 0) && std::cmp_less(token, vocabulary)) return;
+    throw ValueError(
+        fmt::format("[decode] the chosen token {} is not in the vocabulary of {} tokens. Choose one from 0 to {}.",
+                    token, vocabulary, vocabulary - 1));
+  });
   return tokens.astype(DType::int64);
 }
 
 }  // namespace
-
-void check_logits(const Tensor& logits, const Shape& batch, const std::optional<Index>& end_token,
-                  const char* operation) {
-  if (logits.rank() != batch.rank() + 1 || logits.shape().axes(0, batch.rank()) != batch || logits.size(-1) == 0) {
-    throw ShapeError(fmt::format("[{}] the decoder's logits are {}, expected {} followed by the vocabulary.", operation,
-                                 describe(logits), to_string(batch)));
-  }
-  if (!is_floating(logits.dtype())) {
-    throw DTypeError(
-        fmt::format("[{}] the decoder's logits are {}, expected floating numbers.", operation, describe(logits)));
-  }
-  if (end_token && (*end_token < 0 || *end_token >= logits.size(-1))) {
-    throw ValueError(fmt::format("[{}] the end token {} is not in the vocabulary of {} tokens.", operation, *end_token,
-                                 logits.size(-1)));
-  }
-}
 
 WrittenTokens::WrittenTokens(const Tensor& start, Index max_steps, std::optional<Index> end_token)
     : max_steps_(max_steps),
@@ -64,7 +56,8 @@ bool WrittenTokens::ended() const {
 void WrittenTokens::add(Tensor logits, const std::function<Tensor(const Tensor&)>& choose) {
   const Shape& batch = lengths_.shape();
   check_logits(logits, batch, end_token_, "decode");
-  Tensor chosen = choose ? checked_tokens(choose(logits), batch) : argmax(logits, -1).astype(DType::int64);
+  check_next_tokens(logits, running_, 1, tokens_.size(), "decode");
+  Tensor chosen = choose ? checked_tokens(choose(logits), batch, logits.size(-1)) : argmax(logits, -1);
   if (end_token_) {
     chosen = where(running_, chosen, full_like(chosen, *end_token_));
     running_ = logical_and(running_, not_equal(chosen, *end_token_));

@@ -9,11 +9,6 @@
 
 namespace strata::recurrent::internal {
 
-// Throws ValueError or ShapeError, starting with `[operation]`, unless logits are [*batch, vocabulary], floating, and
-// the end token is in the vocabulary.
-void check_logits(const Tensor& logits, const Shape& batch, const std::optional<Index>& end_token,
-                  const char* operation);
-
 // The tokens of `decode`, as they come.
 class WrittenTokens {
  public:
@@ -25,7 +20,7 @@ class WrittenTokens {
   // True if every text has ended, or there are as many steps as there may be.
   [[nodiscard]] bool ended() const;
 
-  // Chooses by `choose`, or the likeliest if that is empty.
+  // Chooses by `choose`, or the likeliest if that is empty. Throws what `decode` throws, and then adds nothing.
   void add(Tensor logits, const std::function<Tensor(const Tensor&)>& choose);
 
   [[nodiscard]] Tensor tokens() const;   // int64 [*batch, steps]
