@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "strata/tensor/internal/recycler.h"
@@ -25,13 +26,16 @@ enum class PaddingMode {
 // Padding of a convolution, as a value: a mode, or numbers of zeros.
 class ConvPadding {
  public:
-  ConvPadding(PaddingMode mode) : mode_(mode) {}
-  ConvPadding(Index width) : widths_{{width, width}}, for_all_axes_(true) {}  // before and after every spatial axis
-  ConvPadding(std::vector<PadWidth> widths) : widths_(std::move(widths)) {}   // one for each spatial axis
-  ConvPadding(std::initializer_list<PadWidth> widths) : widths_(widths) {}
+  ConvPadding(PaddingMode mode) : padding_(mode) {}
+  ConvPadding(Index width) : padding_(width) {}                               // before and after every spatial axis
+  ConvPadding(std::vector<PadWidth> widths) : padding_(std::move(widths)) {}  // one for each spatial axis
+  ConvPadding(std::initializer_list<PadWidth> widths) : padding_(std::vector<PadWidth>(widths)) {}
 
   // Of numbers the mode is `valid`: they are all that is added.
-  [[nodiscard]] PaddingMode mode() const noexcept { return mode_; }
+  [[nodiscard]] PaddingMode mode() const noexcept {
+    const auto* const mode = std::get_if<PaddingMode>(&padding_);
+    return mode != nullptr ? *mode : PaddingMode::valid;
+  }
 
   // The given numbers, none for a mode. Throws ShapeError, starting with [conv], if they are for another number of
   // axes, ValueError if one is negative.
@@ -40,9 +44,7 @@ class ConvPadding {
   bool operator==(const ConvPadding&) const = default;
 
  private:
-  PaddingMode mode_ = PaddingMode::valid;
-  std::vector<PadWidth> widths_;
-  bool for_all_axes_ = false;
+  std::variant<PaddingMode, Index, std::vector<PadWidth>> padding_;
 };
 
 // How the window of a convolution moves. Where there is one number for each spatial axis, a single one stands for all

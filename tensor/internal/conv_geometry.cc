@@ -9,19 +9,25 @@
 namespace strata {
 
 internal::List<PadWidth> ConvPadding::widths(int spatial_axes) const {
+  if (std::holds_alternative<PaddingMode>(padding_)) return {};
   const auto count = static_cast<std::size_t>(spatial_axes);
-  if (mode_ != PaddingMode::valid || widths_.empty()) return {};
-  if (!for_all_axes_ && widths_.size() != count) {
-    throw ShapeError("[conv] there are " + std::to_string(widths_.size()) + " padding widths for " +
+  internal::List<PadWidth> widths;
+  if (const auto* const of_all = std::get_if<Index>(&padding_)) {
+    widths.assign(count, PadWidth{*of_all, *of_all});
+  } else {
+    const auto& of_each = std::get<std::vector<PadWidth>>(padding_);
+    widths.assign(of_each.begin(), of_each.end());
+  }
+  if (widths.size() != count) {
+    throw ShapeError("[conv] there are " + std::to_string(widths.size()) + " padding widths for " +
                      std::to_string(spatial_axes) + " spatial axes. Give one for each.");
   }
-  for (const PadWidth& width : widths_) {
+  for (const PadWidth& width : widths) {
     if (width.before >= 0 && width.after >= 0) continue;
     throw ValueError("[conv] a padding width is negative: " + std::to_string(width.before) + " before, " +
                      std::to_string(width.after) + " after. Cut x with slice_axis.");
   }
-  if (for_all_axes_) return internal::List<PadWidth>(count, widths_.front());
-  return internal::List<PadWidth>(widths_.begin(), widths_.end());
+  return widths;
 }
 
 namespace internal {

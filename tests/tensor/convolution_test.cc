@@ -309,6 +309,9 @@ TEST(Conv, SaysWhatIsWrongWithTheWindow) {
   EXPECT_EQ(message({.feature_groups = 0}), "[conv] feature groups must be positive, got 0.");
   EXPECT_EQ(message({.padding = PaddingMode::causal}), "[conv] causal padding is for one spatial axis, there are 2.");
   EXPECT_EQ(message({.padding = {{1, 1}}}), "[conv] there are 1 padding widths for 2 spatial axes. Give one for each.");
+  EXPECT_EQ(message({.padding = {}}), "[conv] there are 0 padding widths for 2 spatial axes. Give one for each.");
+  EXPECT_EQ(message({.padding = std::vector<PadWidth>()}),
+            "[conv] there are 0 padding widths for 2 spatial axes. Give one for each.");
   EXPECT_EQ(message({.padding = -1}),
             "[conv] a padding width is negative: -1 before, -1 after. Cut x with slice_axis.");
 }
