@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "strata/recurrent/internal/scan/row_masks.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/index.h"
+#include "strata/tensor/internal/integers.h"
 #include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent {
@@ -33,12 +35,15 @@ Index checked_max(const Tensor& lengths, Index total) {
   Index left = total;
   Index longest = 0;
   bool fits = true;
-  for (const Index length : lengths.data<Index>()) {
-    if (length < 0) throw ValueError("[PackedSequence] length " + std::to_string(length) + " is negative.");
-    fits = fits && length <= left;
-    if (fits) left -= length;
-    longest = std::max(longest, length);
-  }
+  strata::internal::for_each_integer(lengths, [&](auto length) {
+    if (std::cmp_less(length, 0)) {
+      throw ValueError("[PackedSequence] length " + std::to_string(length) + " is negative.");
+    }
+    fits = fits && std::cmp_less_equal(length, left);
+    if (!fits) return;
+    left -= static_cast<Index>(length);
+    longest = std::max(longest, static_cast<Index>(length));
+  });
   if (fits && left == 0) return longest;
   throw ValueError("[PackedSequence] the data has " + std::to_string(total) +
                    " steps, which is not the sum of the lengths. Pass one sequence behind the other.");
@@ -52,8 +57,8 @@ PackedSequence::PackedSequence(Tensor data, const Tensor& lengths) : data_(std::
   if (!is_integer(lengths.dtype())) {
     throw DTypeError("[PackedSequence] lengths must be integers, got " + describe(lengths) + ".");
   }
+  max_length_ = checked_max(lengths, data_.size(0));
   lengths_ = lengths.astype(DType::int64);
-  max_length_ = checked_max(lengths_, data_.size(0));
 }
 
 PackedSequence PackedSequence::from_padded(const Tensor& x, const Tensor& lengths, bool time_major) {

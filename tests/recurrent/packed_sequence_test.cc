@@ -70,6 +70,12 @@ TEST(PackedSequence, RefusesLengthsThatDoNotFit) {
   EXPECT_THROW(PackedSequence(ones({3, 1}), tensor({3.0F})), DTypeError);
   EXPECT_THROW(PackedSequence(scalar(1.0F), tensor({1})), ShapeError);
   EXPECT_THROW(PackedSequence(ones({0, 1}), tensor<std::int64_t>({INT64_MAX, INT64_MAX, 2})), ValueError);
+  // Taken for -1 and 4, they would add up.
+  EXPECT_THAT(
+      [] {
+        PackedSequence(ones({3, 1}), tensor<std::uint64_t>({UINT64_MAX, 4}));
+      },
+      ThrowsMessage<ValueError>(HasSubstr("3 steps, which is not the sum of the lengths")));
   EXPECT_THROW((void)PackedSequence::from_padded(three_rows(), tensor({5, 1, 1})), ValueError);
   EXPECT_THROW((void)PackedSequence::from_padded(three_rows(), tensor({1, 1})), ShapeError);
   EXPECT_THROW((void)PackedSequence::from_padded(ones({3}), tensor({1, 1, 1})), ShapeError);

@@ -104,7 +104,8 @@ TEST(FlipSequences, RefusesLengthsThatDoNotFit) {
 
 TEST(CheckedLengths, RefusesUnsignedNumbersBeyondInt64) {
   const Tensor lengths = tensor<std::uint64_t>({std::numeric_limits<std::uint64_t>::max()});
-  EXPECT_THROW((void)internal::checked_lengths(lengths, {1}, 4, "scan"), ValueError);
+  EXPECT_THAT([&] { (void)internal::checked_lengths(lengths, {1}, 4, "scan"); },
+              ThrowsMessage<ValueError>("[scan] length 18446744073709551615 is not in [0, 4], the number of steps."));
 }
 
 RC_GTEST_PROP(FlipSequencesProperty, IsItsOwnInverse, ()) {

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "strata/tensor/compare.h"
 #include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/gradient.h"
+#include "strata/tensor/internal/integers.h"
 #include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
@@ -21,14 +23,12 @@ Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, co
     throw ShapeError("[" + std::string(operation) + "] lengths have shape " + to_string(lengths.shape()) +
                      ", the batch axes " + to_string(batch) + ".");
   }
-  Tensor result = lengths.astype(DType::int64);
-  for (const Index length : result.data<Index>()) {
-    if (length < 0 || length > time) {
-      throw ValueError("[" + std::string(operation) + "] length " + std::to_string(length) + " is not in [0, " +
-                       std::to_string(time) + "], the number of steps.");
-    }
-  }
-  return result;
+  strata::internal::for_each_integer(lengths, [&](auto length) {
+    if (std::cmp_greater_equal(length, 0) && std::cmp_less_equal(length, time)) return;
+    throw ValueError("[" + std::string(operation) + "] length " + std::to_string(length) + " is not in [0, " +
+                     std::to_string(time) + "], the number of steps.");
+  });
+  return lengths.astype(DType::int64);
 }
 
 void check_resets(const Tensor& resets, const Shape& places, const char* operation) {
