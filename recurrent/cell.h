@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "strata/recurrent/internal/scan/carry_check.h"
 #include "strata/state/fields.h"
 #include "strata/tensor/activation.h"
 #include "strata/tensor/tensor.h"
@@ -130,27 +132,51 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-// Throws ShapeError, naming the part of a carry, unless both numbers of entries are equal.
-void check_num_entries(const std::string& part, std::size_t got, std::size_t expected);
-
 // Calls f(name, tensor, same...) for every tensor of a carry, with that tensor of other carries of its type. The name
-// leads to it: "c", or "lstm.h", "0.h" in a nested carry. Throws ShapeError if lists in them are of other lengths.
+// leads to it: "c", or "lstm.h", "0.h" in a nested carry. Throws ShapeError if lists in them are of other lengths: as
+// f says, if f is a CarryCheck.
 template <class F, class Part, class... Same>
 void for_each_tensor(F&& f, const std::string& name, Part& part, Same&... same) {
   const auto below = [&](std::string_view key) { return (name.empty() ? name : name + ".") + std::string(key); };
+  const auto check_num_entries = [&](std::size_t got, std::size_t expected) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<F>, CarryCheck>) {
+      f.check_num_entries(name, got, expected);
+    } else {
+      CarryCheck{"scan", "carry"}.check_num_entries(name, got, expected);
+    }
+  };
   if constexpr (std::is_same_v<std::remove_const_t<Part>, Tensor>) {
     f(name, part, same...);
   } else if constexpr (IsList<std::remove_const_t<Part>>::value) {
-    (check_num_entries(name, part.size(), same.size()), ...);
+    (check_num_entries(part.size(), same.size()), ...);
     for (std::size_t i = 0; i < part.size(); ++i) for_each_tensor(f, below(std::to_string(i)), part[i], same[i]...);
   } else if constexpr (IsOptional<std::remove_const_t<Part>>::value) {
-    (check_num_entries(name, part.has_value(), same.has_value()), ...);
+    (check_num_entries(part.has_value(), same.has_value()), ...);
     if (part) for_each_tensor(f, name, *part, *same...);
   } else {
     static_assert(Module<std::remove_const_t<Part>>,
                   "a carry is a struct with STRATA_FIELDS of tensors and of such structs, or a list of these");
     strata::internal::FieldAccess::each_together(
         [&](std::string_view field, auto&... members) { for_each_tensor(f, below(field), members...); }, part, same...);
+  }
+}
+
+// True if two carries have lists of the same lengths and tensors of the same shapes and element types. Unlike a
+// CarryCheck it makes no names, and so allocates nothing.
+template <class Part>
+bool same_form(const Part& a, const Part& b) {
+  if constexpr (std::is_same_v<Part, Tensor>) {
+    return a.shape() == b.shape() && a.dtype() == b.dtype();
+  } else if constexpr (IsList<Part>::value) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return same_form(x, y); });
+  } else if constexpr (IsOptional<Part>::value) {
+    return a.has_value() == b.has_value() && (!a || same_form(*a, *b));
+  } else {
+    bool same = true;
+    strata::internal::FieldAccess::each_together(
+        [&](std::string_view, const auto& x, const auto& y) { same = same && same_form(x, y); }, a, b);
+    return same;
   }
 }
 

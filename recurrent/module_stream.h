@@ -42,7 +42,7 @@ concept SteppingModule = requires(const M& module, const typename M::Carry& carr
 // The constructor takes a few steps over zeros, on the side, and with them all memory that a step needs. Steps after it
 // allocate nothing as long as they do the same operations on the same shapes and element types, and leave no tensors
 // behind; what a module does with containers of its own is its own affair. They take no lock: a step runs on its thread
-// alone. They throw nothing: what a module throws in a step ends the program.
+// alone. They throw nothing: what a module throws in a step ends the program, and so does a carry of another form.
 //
 // Streams of one module may step in different threads, and one stream in one thread after another: they share its
 // parameters, if it is const-callable, and else have a copy each. What becomes of the module afterwards does not
@@ -56,7 +56,8 @@ class ModuleStream {
   using Carry = typename M::Carry;
 
   // `input` is the shape of x at each step, [*batch, *features]. Throws what the module throws in the first steps;
-  // DTypeError if its outputs are not float32, GradientError if a tape watches its parameters.
+  // DTypeError if its outputs are not float32, GradientError if a tape watches its parameters, ShapeError or DTypeError
+  // if it returns a carry of another form than the initial one.
   ModuleStream(const M& module, const Shape& input)
       : ModuleStream(std::make_shared<Held>(internal::copy_of_cell(module)), input, Exclusive()) {}
 
@@ -79,6 +80,7 @@ class ModuleStream {
     Step<Carry> step = advance(*module_, x);
     const std::span<const float> y = step.y.template data<float>();
     internal::require_step_sizes(in.size(), input_.num_elements(), y.size(), output_.num_elements());
+    check_form(step.carry, internal::CarryCheck{"Stream::step", "carry that the module returned"});
     std::copy(y.begin(), y.end(), out.begin());
     carry_ = std::move(step.carry);
   }
@@ -89,7 +91,7 @@ class ModuleStream {
   // Goes on from this carry. Throws ShapeError or DTypeError, naming the part, if it is not what state() returns.
   // Allocates nothing, save for long names of parts of nested carries.
   void set_state(const Carry& carry) {
-    internal::for_each_tensor(internal::check_stream_part, "", carry, std::as_const(initial_));
+    check_form(carry, internal::stream_carry_check);
     const strata::internal::RecyclingScope recycling(*recycler_);
     // Not the caller's memory: the steps would keep it, and with every state that is set more.
     carry_ = copied(carry);
@@ -132,10 +134,14 @@ class ModuleStream {
     for (int i = 0; i < steps; ++i) {
       Step<Carry> step = advance(module, zeros(input_));
       internal::check_stream_output(step.y);
-      internal::for_each_tensor(internal::check_returned_part, "", std::as_const(step.carry), std::as_const(initial_));
+      check_form(step.carry, internal::CarryCheck{"stream", "carry that the module returned"});
       output_ = step.y.shape();
       carry_ = std::move(step.carry);
     }
+  }
+
+  void check_form(const Carry& carry, const internal::CarryCheck& check) const {
+    if (!internal::same_form(carry, initial_)) internal::for_each_tensor(check, "", carry, initial_);
   }
 
   Step<Carry> advance(Held& module, const Tensor& x) const {

@@ -78,7 +78,7 @@ class StackedStream {
   // Goes on from these carries. Throws ShapeError or DTypeError, naming the part, if they are not what state() returns.
   void set_state(const Carry& carry) {
     const Carry expected = state();
-    internal::for_each_tensor(internal::check_stream_part, "", carry, expected);
+    internal::for_each_tensor(internal::stream_carry_check, "", carry, expected);
     for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].set_state(carry[i]);
   }
 

@@ -29,15 +29,6 @@ void require_step_sizes(std::size_t in, Index expected_in, std::size_t out, Inde
   std::abort();
 }
 
-void check_stream_part(const std::string& part, const Tensor& got, const Tensor& expected) {
-  const auto message = [&] {
-    return "[Stream::set_state] part `" + part + "` of the carry is " + describe(got) + ", expected " +
-           describe(expected) + ".";
-  };
-  if (got.shape() != expected.shape()) throw ShapeError(message());
-  if (got.dtype() != expected.dtype()) throw DTypeError(message());
-}
-
 void check_stream_output(const Tensor& y) {
   if (y.is_tracked()) {
     throw GradientError(

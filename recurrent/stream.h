@@ -84,7 +84,7 @@ class Stream {
   void set_state(const Carry& carry) {
     const Tensor expected = empty_part();
     internal::for_each_tensor(
-        [&](const std::string& name, const Tensor& part) { internal::check_stream_part(name, part, expected); }, "",
+        [&](const std::string& name, const Tensor& part) { internal::stream_carry_check(name, part, expected); }, "",
         carry);
     state_.set_carry(internal::carry_view<const float>(carry, cell_.hidden_features()));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strata/recurrent/module_stream.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -160,6 +161,69 @@ TEST(ModuleStream, IsSavedRestoredAndBegunAnew) {
   EXPECT_EQ(again, first);
   EXPECT_THROW(stream.set_state({.c = saved.c, .h = zeros({batch, 7})}), ShapeError);
   EXPECT_THROW(stream.set_state({.c = saved.c.astype(DType::float64), .h = saved.h}), DTypeError);
+}
+
+TEST(ModuleStream, RefusesAStateOfAnotherNumberOfParts) {
+  Rngs rngs(0);
+  auto stream = recurrent::stream(make<StackedCell<GRUCell>>(rngs), Shape{batch, in});
+  auto state = stream.state();
+  state.pop_back();
+  EXPECT_THAT([&] { stream.set_state(state); },
+              testing::ThrowsMessage<ShapeError>("[Stream::set_state] the carry has 1 entry, expected 2."));
+}
+
+// A module whose carry is a list that loses its end after so many steps.
+struct Losing {
+  using Carry = std::vector<Tensor>;
+  int steps;
+
+  [[nodiscard]] static Carry initial_carry(const Shape&) { return {zeros({1}), zeros({1})}; }
+  [[nodiscard]] Step<Carry> step(const Carry& carry, const Tensor& x) const {
+    Carry next{carry[0] + 1, carry[1]};
+    if (next[0].at<int>({0}) > steps) next.pop_back();
+    return {next, x};
+  }
+  STRATA_FIELDS(steps)
+};
+
+TEST(ModuleStream, RefusesModulesWhoseCarryChangesItsForm) {
+  EXPECT_THAT(
+      [] { (void)recurrent::stream(Losing{1}, Shape{1}); },
+      testing::ThrowsMessage<ShapeError>("[stream] the carry that the module returned has 1 entry, expected 2."));
+}
+
+TEST(ModuleStream, EndsTheProgramWhereACarryChangesItsFormLater) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto stream = recurrent::stream(Losing{4}, Shape{1});
+  const std::vector<float> x(1);
+  std::vector<float> y(1);
+  for (int i = 0; i < 4; ++i) stream.step(x, y);
+  EXPECT_DEATH(stream.step(x, y), "Stream::step. the carry that the module returned has 1 entry, expected 2");
+}
+
+// A module with a part whose name is longer than a text that takes no memory.
+struct LongName {
+  struct Carry {
+    Tensor sum_of_everything_so_far;
+    STRATA_FIELDS(sum_of_everything_so_far)
+  };
+
+  [[nodiscard]] static Carry initial_carry(const Shape& input) { return {zeros(input)}; }
+  [[nodiscard]] Step<Carry> step(const Carry& carry, const Tensor& x) const {
+    Carry next{carry.sum_of_everything_so_far + x};
+    return {next, next.sum_of_everything_so_far};
+  }
+};
+
+TEST(ModuleStream, AllocatesNothingForNamesOfPartsInAStep) {
+  auto stream = recurrent::stream(LongName(), {1});
+  const std::vector<float> x(1, 2);
+  std::vector<float> y(1);
+  stream.step(x, y);
+  const int before = allocation::count();
+  stream.step(x, y);
+  EXPECT_EQ(allocation::count(), before);
+  EXPECT_EQ(y[0], 4);
 }
 
 // Cells that a scan runs step by step.

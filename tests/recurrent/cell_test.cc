@@ -70,9 +70,21 @@ TEST(ForEachTensor, RefusesListsOfAnotherLength) {
   std::vector<HiddenCarry> two{{ones({1})}, {ones({1})}};
   const std::vector<HiddenCarry> one{{zeros({1})}};
   const auto copy = [](const std::string&, Tensor& a, const Tensor& b) { a = b; };
-  EXPECT_THAT([&] { internal::for_each_tensor(copy, "layers", two, one); },
-              testing::ThrowsMessage<ShapeError>(testing::HasSubstr("`layers` has 2 entries, expected 1")));
+  EXPECT_THAT(
+      [&] { internal::for_each_tensor(copy, "layers", two, one); },
+      testing::ThrowsMessage<ShapeError>(testing::HasSubstr("part `layers` of the carry has 2 entries, expected 1")));
   EXPECT_EQ(elements(two[0].h), std::vector<double>{1});
+}
+
+TEST(SameForm, LooksAtListsShapesAndElementTypes) {
+  using Carry = std::vector<std::optional<HiddenCarry>>;
+  const Carry carry{HiddenCarry{ones({2})}, std::nullopt};
+  EXPECT_TRUE(internal::same_form(carry, Carry{HiddenCarry{zeros({2})}, std::nullopt}));
+  EXPECT_FALSE(internal::same_form(carry, Carry{HiddenCarry{zeros({2})}}));
+  EXPECT_FALSE(internal::same_form(carry, Carry{HiddenCarry{zeros({3})}, std::nullopt}));
+  EXPECT_FALSE(internal::same_form(carry, Carry{HiddenCarry{zeros({2}, DType::float64)}, std::nullopt}));
+  EXPECT_FALSE(internal::same_form(carry, Carry{std::nullopt, std::nullopt}));
+  EXPECT_FALSE(internal::same_form(carry, Carry{HiddenCarry{zeros({2})}, HiddenCarry{zeros({2})}}));
 }
 
 // y = x + what the sequence was begun with: how often one was begun, counted by the cell.

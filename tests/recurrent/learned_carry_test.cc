@@ -162,6 +162,17 @@ TEST(LearnedCarry, IsRefusedIfItDoesNotFitTheCell) {
   }
 }
 
+TEST(LearnedCarry, IsRefusedIfItHasPartsForAnotherNumberOfCells) {
+  Rngs rngs(0);
+  LearnedCarry cell(StackedCell({LSTMCell(2, 3, rngs), LSTMCell(3, 3, rngs)}), {2}, rngs);
+  cell.initial.pop_back();
+  EXPECT_THAT(
+      [&] {
+        (void)scan(cell, ones({2, 4, 2}));
+      },
+      ThrowsMessage<ShapeError>("[LearnedCarry] the cell's own initial carry has 2 entries, expected 1."));
+}
+
 // Types that differ are for single steps, which check shapes likewise.
 TEST(LearnedCarry, IsRefusedByShapeAloneWhereTypesDiffer) {
   Rngs rngs(0);

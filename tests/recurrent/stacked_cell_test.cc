@@ -69,7 +69,12 @@ TEST(StackedCell, RefusesAnotherNumberOfCarries) {
       [&] {
         (void)scan(cell, ones({4, 2}), {.initial_carry = {{HiddenCarry{zeros({3})}}}});
       },
-      ThrowsMessage<ShapeError>(HasSubstr("1 entry, expected 2")));
+      ThrowsMessage<ShapeError>("[scan] the initial carry has 1 entry, expected 2."));
+  EXPECT_THAT(
+      [&] {
+        (void)scan(cell, ones({4, 2}), {.reset_carry = {{HiddenCarry{zeros({3})}}}});
+      },
+      ThrowsMessage<ShapeError>("[scan] the carry to reset to has 1 entry, expected 2."));
   EXPECT_THAT([&] { (void)cell({{zeros({3})}}, ones({2})); },
               ThrowsMessage<ShapeError>(HasSubstr("1 carries for 2 layers")));
 }

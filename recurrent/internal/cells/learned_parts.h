@@ -79,6 +79,8 @@ LearnedParts<Part> make_learned_parts(const Part& part, F& make) {
   }
 }
 
+inline constexpr CarryCheck learned_carry_check{"LearnedCarry", "cell's own initial carry"};
+
 // Calls f(tensor, parameter) for the tensors of a carry. Throws ShapeError if lists in it have another length than had
 // those that the parameters were made of.
 template <class Part, class F>
@@ -86,10 +88,10 @@ void with_learned_parts(Part& part, const LearnedParts<Part>& learned, const F& 
   if constexpr (std::is_same_v<Part, Tensor>) {
     f(part, learned.value());
   } else if constexpr (IsOptional<Part>::value) {
-    check_num_entries("", part.has_value(), learned.has_value());
+    learned_carry_check.check_num_entries("", part.has_value(), learned.has_value());
     if (part) with_learned_parts(*part, *learned, f);
   } else if constexpr (IsList<Part>::value) {
-    check_num_entries("", part.size(), learned.size());
+    learned_carry_check.check_num_entries("", part.size(), learned.size());
     for (std::size_t i = 0; i < part.size(); ++i) with_learned_parts(part[i], learned[i], f);
   } else {
     strata::internal::FieldAccess::each_together(

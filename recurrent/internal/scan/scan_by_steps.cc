@@ -5,12 +5,6 @@
 
 namespace strata::recurrent::internal {
 
-void check_num_entries(const std::string& part, std::size_t got, std::size_t expected) {
-  if (got == expected) return;
-  throw ShapeError("[scan] the carry" + (part.empty() ? "" : "'s part `" + part + "`") + " has " + std::to_string(got) +
-                   (got == 1 ? " entry" : " entries") + ", expected " + std::to_string(expected) + ".");
-}
-
 void check_output(const Tensor& y, const Shape& batch) {
   if (y.rank() >= batch.rank() && y.shape().axes(0, batch.rank()) == batch) return;
   throw ShapeError("[scan] the cell's output is " + describe(y) + ", expected the batch axes " + to_string(batch) +

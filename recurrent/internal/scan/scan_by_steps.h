@@ -25,7 +25,7 @@ template <Cell C>
 Step<typename C::Carry> checked_step(C& cell, const typename C::Carry& carry, const Tensor& x,
                                      const SequenceOf<C>& sequence, const Shape& batch) {
   Step<typename C::Carry> step = recurrent::step(cell, carry, x, sequence);
-  for_each_tensor(check_returned_part, "", std::as_const(step.carry), carry);
+  for_each_tensor(CarryCheck{"scan", "carry that the cell returned"}, "", std::as_const(step.carry), carry);
   check_output(step.y, batch);
   return step;
 }

@@ -5,17 +5,6 @@
 #include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
-namespace {
-
-// Throws unless both agree in shape and element type; message() says what is wrong.
-template <class F>
-void check_part(const Tensor& got, const Tensor& expected, const F& message) {
-  if (got.shape() != expected.shape()) throw ShapeError(message());
-  if (got.dtype() != expected.dtype()) throw DTypeError(message());
-}
-
-}  // namespace
-
 void check_feature_axes(const Tensor& x, int num_feature_axes) {
   if (x.rank() > num_feature_axes) return;
   throw ShapeError("[scan] x needs a time axis and " + std::to_string(num_feature_axes) +
@@ -28,27 +17,6 @@ SequenceAxes sequence_axes(const Tensor& x, int num_feature_axes, bool time_majo
   const int time_axis = time_major ? 0 : num_batch_axes;
   const Shape step = x.shape().without_axis(time_axis);
   return {step.axes(0, num_batch_axes), step, x.size(time_axis), time_axis};
-}
-
-void check_given_part(const std::string& part, const Tensor& got, const Tensor& expected) {
-  check_part(got, expected, [&] {
-    return "[scan] part `" + part + "` of the initial carry is " + describe(got) + ", expected " + describe(expected) +
-           ".";
-  });
-}
-
-void check_reset_part(const std::string& part, const Tensor& got, const Tensor& expected) {
-  check_part(got, expected, [&] {
-    return "[scan] part `" + part + "` of the carry to reset to is " + describe(got) + ", expected " +
-           describe(expected) + ".";
-  });
-}
-
-void check_returned_part(const std::string& part, const Tensor& got, const Tensor& expected) {
-  check_part(got, expected, [&] {
-    return "[scan] the cell has made " + describe(got) + " of part `" + part + "` of the carry, which was " +
-           describe(expected) + ". Let a step keep shapes and element types.";
-  });
 }
 
 std::optional<Tensor> checked_resets(const std::optional<Tensor>& resets, const Shape& places) {

@@ -7,6 +7,7 @@
 
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/kernels/row_order.h"
+#include "strata/recurrent/internal/scan/carry_check.h"
 #include "strata/recurrent/internal/scan/episodes.h"
 #include "strata/recurrent/internal/scan/fused_cell.h"
 #include "strata/recurrent/internal/scan/row_masks.h"
@@ -37,12 +38,6 @@ void check_feature_axes(const Tensor& x, int num_feature_axes);
 // The same, and where the axes are.
 SequenceAxes sequence_axes(const Tensor& x, int num_feature_axes, bool time_major);
 
-// Throw ShapeError or DTypeError that names the part of a carry that is not as expected: one that was passed to begin
-// with or to reset to, and one that a cell has returned.
-void check_given_part(const std::string& part, const Tensor& got, const Tensor& expected);
-void check_reset_part(const std::string& part, const Tensor& got, const Tensor& expected);
-void check_returned_part(const std::string& part, const Tensor& got, const Tensor& expected);
-
 [[noreturn]] void throw_no_initial_carry();
 
 // One row's part of a carry for all rows of a batch.
@@ -60,7 +55,7 @@ typename C::Carry starting_carry(const C& cell, const Shape& step, const std::op
   if constexpr (SelfStartingCell<C>) {
     typename C::Carry own = cell.initial_carry(step);
     if (!given) return own;
-    for_each_tensor(check_given_part, "", *given, std::as_const(own));
+    for_each_tensor(CarryCheck{"scan", "initial carry"}, "", *given, std::as_const(own));
   }
   if (!given) throw_no_initial_carry();
   return *given;
@@ -78,7 +73,9 @@ StartingCarries<typename C::Carry> starting_carries(const C& cell, const Shape& 
                                                     const ScanOptions<typename C::Carry>& options) {
   check_checkpoints(options.checkpoint_every);
   typename C::Carry initial = starting_carry(cell, step, options.initial_carry);
-  if (options.reset_carry) for_each_tensor(check_reset_part, "", *options.reset_carry, std::as_const(initial));
+  if (options.reset_carry) {
+    for_each_tensor(CarryCheck{"scan", "carry to reset to"}, "", *options.reset_carry, std::as_const(initial));
+  }
   return {initial, options.reset_carry.value_or(initial)};
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "strata/recurrent/internal/scan/carry_check.h"
 #include "strata/tensor/tensor.h"
 
 // What streams have in common.
@@ -16,7 +17,9 @@ void require_step_sizes(std::size_t in, Index expected_in, std::size_t out, Inde
 // Checks of a stream's shapes; they throw ShapeError or DTypeError.
 Index checked_batch(Index batch);
 void check_cell_input(std::size_t cell, Index expected, Index got);  // of a cell in a stack
-void check_stream_part(const std::string& part, const Tensor& got, const Tensor& expected);
+
+// Of a carry that a stream is to go on from.
+inline constexpr CarryCheck stream_carry_check{"Stream::set_state", "carry"};
 
 // Throws DTypeError unless an output is float32, GradientError if it is tracked.
 void check_stream_output(const Tensor& y);
