@@ -15,4 +15,12 @@ BidirectionalOptions internal::checked(const BidirectionalOptions& options) {
       "[Bidirectional] the function to merge with is null. Leave the option out for concatenate_features.");
 }
 
+Tensor internal::merged(MergeFunction merge, const Tensor& forward, const Tensor& backward, const Shape& leading) {
+  Tensor y = merge(forward, backward);
+  if (y.rank() >= leading.rank() && y.shape().axes(0, leading.rank()) == leading) return y;
+  throw ShapeError("[Bidirectional] `merge` has made " + describe(y) + " of the outputs " + describe(forward) +
+                   " and " + describe(backward) + ", expected the axes " + to_string(leading) +
+                   " first. Let it change features alone.");
+}
+
 }  // namespace strata::recurrent

@@ -32,7 +32,8 @@ struct BidirectionalScanOptions {
   std::optional<Index> checkpoint_every = {};
 };
 
-// Makes one output of the forward and the backward one. A plain function, so that modules can be compared.
+// Makes one output of the forward and the backward one. What is not features stays as it is: the batch axes and that of
+// time, or the steps of a packed sequence, come first. A plain function, so that modules can be compared.
 using MergeFunction = Tensor (*)(const Tensor& forward, const Tensor& backward);
 
 // The two side by side along the last axis: what Bidirectional does unless told otherwise.
@@ -59,6 +60,9 @@ struct Direction {
 
 // Throws ValueError if there is no function to merge with.
 BidirectionalOptions checked(const BidirectionalOptions& options);
+
+// What the function makes of both outputs. Throws ShapeError unless that begins with the axes `leading`.
+Tensor merged(MergeFunction merge, const Tensor& forward, const Tensor& backward, const Shape& leading);
 
 }  // namespace internal
 
@@ -87,14 +91,16 @@ struct Bidirectional {
   // is given.
   [[nodiscard]] Tensor operator()(const Tensor& x, const ScanOptions& call = {}) { return scan(x, call).y; }
 
-  // The carry of each direction after its last step, and the merged outputs. Errors are those of recurrent::scan.
+  // The carry of each direction after its last step, and the merged outputs. Errors are those of recurrent::scan, and
+  // ShapeError if merging loses axes that are not features.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
     const auto backward_options = of_backward(call);
     // Throws before the forward cell has run.
     internal::begin_scan(backward_rnn.cell, internal::fused_form(backward_rnn.cell), x, backward_options);
     auto forward = recurrent::scan(forward_rnn.cell, x, of_forward(call));
     auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
-    Tensor y = options.merge(forward.y, backward.y);
+    Tensor y =
+        internal::merged(options.merge, forward.y, backward.y, x.shape().axes(0, x.rank() - F::num_feature_axes));
     return {{std::move(forward.carry), std::move(backward.carry)}, std::move(y)};
   }
 
@@ -107,7 +113,7 @@ struct Bidirectional {
     internal::begin_packed_scan(backward_rnn.cell, internal::fused_form(backward_rnn.cell), x, backward_options);
     auto forward = recurrent::scan(forward_rnn.cell, x, of_forward(call));
     auto backward = recurrent::scan(backward_rnn.cell, x, backward_options);
-    Tensor y = options.merge(forward.y.data(), backward.y.data());
+    Tensor y = internal::merged(options.merge, forward.y.data(), backward.y.data(), {x.total_steps()});
     return {{std::move(forward.carry), std::move(backward.carry)}, x.with_data(std::move(y))};
   }
 

@@ -13,7 +13,9 @@
 #include "strata/recurrent/simple_cell.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/error.h"
+#include "strata/tensor/reduce.h"
 #include "support/compare.h"
+#include "support/message_of.h"
 
 namespace strata::recurrent {
 namespace {
@@ -137,6 +139,30 @@ TEST(Bidirectional, UsesItsOwnOptionsWhereACallNamesNone) {
 
 TEST(Bidirectional, RefusesToMergeWithNothing) {
   EXPECT_THROW((Bidirectional<RunningSum>{RunningSum{}, RunningSum{}, {.merge = nullptr}}), ValueError);
+}
+
+TEST(Bidirectional, RefusesToLoseRowsAndSteps) {
+  const auto merging = [](MergeFunction merge) {
+    return Bidirectional<RunningSum>{RunningSum{}, RunningSum{}, {.merge = merge}};
+  };
+  const auto error = [&](MergeFunction merge, const auto& x) {
+    auto layer = merging(merge);
+    return support::message_of([&] { (void)layer(x); });
+  };
+  const MergeFunction all = [](const Tensor& forward, const Tensor& backward) { return sum(forward + backward); };
+  const MergeFunction steps = [](const Tensor& forward, const Tensor&) { return sum(forward, -2); };
+  const Tensor x = ones({4, 3, 1});
+  EXPECT_EQ(error(all, x),
+            "[Bidirectional] `merge` has made float32[] of the outputs float32[4, 3, 1] and float32[4, 3, 1], expected "
+            "the axes [4, 3] first. Let it change features alone.");
+  EXPECT_EQ(error(steps, x),
+            "[Bidirectional] `merge` has made float32[4, 1] of the outputs float32[4, 3, 1] and float32[4, 3, 1], "
+            "expected the axes [4, 3] first. Let it change features alone.");
+  EXPECT_EQ(error(all, PackedSequence::from_padded(x, tensor({3, 1, 0, 2}))),
+            "[Bidirectional] `merge` has made float32[] of the outputs float32[6, 1] and float32[6, 1], expected the "
+            "axes [6] first. Let it change features alone.");
+  auto features = merging([](const Tensor& forward, const Tensor& backward) { return sum(forward * backward, -1); });
+  EXPECT_EQ(features(x).shape(), (Shape{4, 3}));
 }
 
 TEST(Bidirectional, TakesNoStepsAndNoRows) {
