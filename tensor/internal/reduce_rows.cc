@@ -96,10 +96,8 @@ T identity(Fold fold) {
 }  // namespace
 
 FoldRows fold_rows(Fold fold, DType dtype) {
-  FoldRows rows = generic_rows(fold, dtype);
-  if (const auto function = simd_fold_row(fold, dtype)) rows.fold = function;
-  if (const auto function = simd_merge_row(fold, dtype)) rows.merge = function;
-  return rows;
+  const FoldRows vectorised = simd_fold_rows(fold, dtype);
+  return vectorised.fold != nullptr ? vectorised : generic_rows(fold, dtype);
 }
 
 Tensor empty_accumulators(Fold fold, const Shape& shape, DType accumulator) {

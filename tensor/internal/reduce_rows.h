@@ -17,9 +17,8 @@ struct FoldRows {
 // For every type but two-byte floats.
 [[nodiscard]] FoldRows fold_rows(Fold fold, DType dtype);
 
-// The vectorised ones: of sums, maxima and minima of float32 and float64; null for others.
-[[nodiscard]] FoldRows::Function simd_fold_row(Fold fold, DType dtype);
-[[nodiscard]] FoldRows::Function simd_merge_row(Fold fold, DType dtype);
+// The vectorised ones: of sums, maxima and minima of float32 and float64; for others both functions are null.
+[[nodiscard]] FoldRows simd_fold_rows(Fold fold, DType dtype);
 
 // A tensor of accumulators that hold no element yet.
 [[nodiscard]] Tensor empty_accumulators(Fold fold, const Shape& shape, DType accumulator);

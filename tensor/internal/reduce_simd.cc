@@ -86,32 +86,21 @@ void MergeRow(const void* row, Index n, void* accumulators) {
   for (; i < n; ++i) hn::StoreU(op(hn::LoadU(single, folded + i), LoadAs<A>(single, x + i)), single, folded + i);
 }
 
-FoldRows::Function FindFoldRow(Fold fold, bool is_double) {
-  switch (fold) {
-    case Fold::sum:
-      return is_double ? FoldRow<double, double, Plus> : FoldRow<float, double, Plus>;
-    case Fold::maximum:
-      return is_double ? FoldRow<double, double, Larger> : FoldRow<float, float, Larger>;
-    case Fold::minimum:
-      return is_double ? FoldRow<double, double, Smaller> : FoldRow<float, float, Smaller>;
-    case Fold::product:
-      break;
-  }
-  return nullptr;
-}
+template <class T, class A, class Op>
+constexpr FoldRows rows{dtype_of<A>, FoldRow<T, A, Op>, MergeRow<T, A, Op>};
 
-FoldRows::Function FindMergeRow(Fold fold, bool is_double) {
+FoldRows FindRows(Fold fold, bool is_double) {
   switch (fold) {
     case Fold::sum:
-      return is_double ? MergeRow<double, double, Plus> : MergeRow<float, double, Plus>;
+      return is_double ? rows<double, double, Plus> : rows<float, double, Plus>;
     case Fold::maximum:
-      return is_double ? MergeRow<double, double, Larger> : MergeRow<float, float, Larger>;
+      return is_double ? rows<double, double, Larger> : rows<float, float, Larger>;
     case Fold::minimum:
-      return is_double ? MergeRow<double, double, Smaller> : MergeRow<float, float, Smaller>;
+      return is_double ? rows<double, double, Smaller> : rows<float, float, Smaller>;
     case Fold::product:
       break;
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace strata::internal::HWY_NAMESPACE
@@ -120,17 +109,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace strata::internal {
 
-HWY_EXPORT(FindFoldRow);
-HWY_EXPORT(FindMergeRow);
+HWY_EXPORT(FindRows);
 
-FoldRows::Function simd_fold_row(Fold fold, DType dtype) {
-  if (dtype != DType::float32 && dtype != DType::float64) return nullptr;
-  return STRATA_DISPATCH(FindFoldRow)(fold, dtype == DType::float64);
-}
-
-FoldRows::Function simd_merge_row(Fold fold, DType dtype) {
-  if (dtype != DType::float32 && dtype != DType::float64) return nullptr;
-  return STRATA_DISPATCH(FindMergeRow)(fold, dtype == DType::float64);
+FoldRows simd_fold_rows(Fold fold, DType dtype) {
+  if (dtype != DType::float32 && dtype != DType::float64) return {};
+  return STRATA_DISPATCH(FindRows)(fold, dtype == DType::float64);
 }
 
 }  // namespace strata::internal
