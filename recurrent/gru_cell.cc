@@ -4,7 +4,6 @@
 #include "strata/recurrent/internal/cells/cell_checks.h"
 #include "strata/recurrent/internal/cells/split_gates.h"
 #include "strata/tensor/arithmetic.h"
-#include "strata/tensor/create.h"
 #include "strata/tensor/linear_algebra.h"
 #include "strata/tensor/manipulate.h"
 
@@ -59,8 +58,7 @@ Step<HiddenCarry> GRUCell::step_with_h(const Carry& carry, const Tensor& x, cons
 }
 
 HiddenCarry GRUCell::initial_carry(const Shape& input) const {
-  const Tensor& kernel = dense_h.kernel;
-  return {.h = zeros(internal::carry_shape("GRUCell", input, kernel.size(0)), kernel.dtype())};
+  return internal::zero_hidden_carry("GRUCell", input, dense_h.kernel);
 }
 
 std::optional<internal::FusedCell> GRUCell::fused() const {

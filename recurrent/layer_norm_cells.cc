@@ -5,7 +5,6 @@
 #include "strata/recurrent/internal/cells/lstm_parts.h"
 #include "strata/recurrent/internal/cells/split_gates.h"
 #include "strata/tensor/arithmetic.h"
-#include "strata/tensor/create.h"
 #include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent {
@@ -100,8 +99,7 @@ Step<HiddenCarry> LayerNormGRUCell::step_with_h(const Carry& carry, const Tensor
 }
 
 HiddenCarry LayerNormGRUCell::initial_carry(const Shape& input) const {
-  const Tensor& kernel = dense_h.kernel;
-  return {.h = zeros(internal::carry_shape(gru_name, input, kernel.size(0)), kernel.dtype())};
+  return internal::zero_hidden_carry(gru_name, input, dense_h.kernel);
 }
 
 }  // namespace strata::recurrent

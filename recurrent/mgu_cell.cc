@@ -3,7 +3,6 @@
 
 #include "strata/recurrent/internal/cells/cell_checks.h"
 #include "strata/tensor/arithmetic.h"
-#include "strata/tensor/create.h"
 
 namespace strata::recurrent {
 namespace {
@@ -52,8 +51,7 @@ Step<HiddenCarry> MGUCell::step_with_h(const Carry& carry, const Tensor& x, cons
 }
 
 HiddenCarry MGUCell::initial_carry(const Shape& input) const {
-  const Tensor& kernel = hn.kernel;
-  return {.h = zeros(internal::carry_shape("MGUCell", input, kernel.size(0)), kernel.dtype())};
+  return internal::zero_hidden_carry("MGUCell", input, hn.kernel);
 }
 
 }  // namespace strata::recurrent

@@ -3,7 +3,6 @@
 
 #include "strata/recurrent/internal/cells/cell_checks.h"
 #include "strata/tensor/arithmetic.h"
-#include "strata/tensor/create.h"
 
 namespace strata::recurrent {
 SimpleCell::SimpleCell(Index in_features, Index hidden_features, Rngs& rngs, const SimpleCellOptions& cell_options)
@@ -38,8 +37,7 @@ Step<HiddenCarry> SimpleCell::step_with_h(const Carry& carry, const Tensor& x, c
 }
 
 HiddenCarry SimpleCell::initial_carry(const Shape& input) const {
-  const Tensor& kernel = dense_h.kernel;
-  return {.h = zeros(internal::carry_shape("SimpleCell", input, kernel.size(0)), kernel.dtype())};
+  return internal::zero_hidden_carry("SimpleCell", input, dense_h.kernel);
 }
 
 std::optional<internal::FusedCell> SimpleCell::fused() const {

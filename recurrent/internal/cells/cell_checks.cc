@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "strata/tensor/create.h"
 #include "strata/tensor/error.h"
 
 namespace strata::recurrent::internal {
@@ -58,6 +59,10 @@ Shape carry_shape(const char* cell, const Shape& input, Index hidden, int spatia
                      "*batch, " + space(spatial_axes) + "features].");
   }
   return input.axes(0, input.rank() - 1).append(Shape{hidden});
+}
+
+HiddenCarry zero_hidden_carry(const char* cell, const Shape& input, const Tensor& recurrent_kernel) {
+  return {.h = zeros(carry_shape(cell, input, recurrent_kernel.size(0)), recurrent_kernel.dtype())};
 }
 
 }  // namespace strata::recurrent::internal

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "strata/recurrent/carry.h"
 #include "strata/recurrent/cell.h"
 #include "strata/tensor/tensor.h"
 
@@ -25,5 +26,8 @@ void check_carry(const char* cell, const char* part, const Tensor& value, const 
 
 // [*batch, *space, hidden] for an input [*batch, *space, in_features]. Throws ShapeError if it lacks axes.
 Shape carry_shape(const char* cell, const Shape& input, Index hidden, int spatial_axes = 0);
+
+// Zeros of that shape and of the type of a recurrent kernel [hidden, ...].
+HiddenCarry zero_hidden_carry(const char* cell, const Shape& input, const Tensor& recurrent_kernel);
 
 }  // namespace strata::recurrent::internal
