@@ -102,13 +102,13 @@ TEST(PeepholeLSTMCell, ShowsTheOutputGateTheNewMemory) {
                         {.kernel_init = nn::initializers::zeros(),
                          .recurrent_kernel_init = nn::initializers::zeros(),
                          .param_dtype = DType::float64});
-  cell.dense_h.bias->set_value(tensor({0.0, 0.0, 100.0, 0.0}));  // tanh(bg) is 1
-  cell.ci.set_value(tensor({std::log(3.0)}));                    // for c = 1 a gate of 3/4
-  cell.cf.set_value(tensor({-std::log(3.0)}));                   // 1/4
-  cell.co.set_value(tensor({std::log(4.0)}));                    // for c' = 1 a gate of 4/5
+  cell.dense_h.bias->set_value(tensor({0.0, 0.0, -100.0, 0.0}));  // tanh(bg) is -1
+  cell.ci.set_value(tensor({-std::log(3.0)}));                    // for c = 1 a gate of 1/4
+  cell.cf.set_value(tensor({std::log(3.0)}));                     // 3/4
+  cell.co.set_value(tensor({2 * std::log(4.0)}));                 // for c' = 1/2 a gate of 4/5
   const auto step = cell({.c = ones({1}, DType::float64), .h = ones({1}, DType::float64)}, ones({1}, DType::float64));
-  EXPECT_EQ(difference(step.carry.c, tensor({1.0}), within(1e-12)), "");
-  EXPECT_EQ(difference(step.y, tensor({0.8 * std::tanh(1.0)}), within(1e-12)), "");
+  EXPECT_EQ(difference(step.carry.c, tensor({0.5}), within(1e-12)), "");
+  EXPECT_EQ(difference(step.y, tensor({0.8 * std::tanh(0.5)}), within(1e-12)), "");
 }
 
 TEST(PeepholeLSTMCell, IsAnLSTMWithoutItsPeepholes) {
