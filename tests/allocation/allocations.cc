@@ -25,13 +25,17 @@ void count_bytes(std::int64_t bytes) noexcept {
   }
 }
 
-void* allocate(std::size_t size, std::size_t alignment) {
+// Null where there is no memory.
+void* try_allocate(std::size_t size, std::size_t alignment) noexcept {
   ++allocations;
-  if (until_failure.load() >= 0 && until_failure.fetch_sub(1) == 0) throw std::bad_alloc();
-  if (void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)) {
-    count_bytes(static_cast<std::int64_t>(malloc_usable_size(memory)));
-    return memory;
-  }
+  if (until_failure.load() >= 0 && until_failure.fetch_sub(1) == 0) return nullptr;
+  void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory != nullptr) count_bytes(static_cast<std::int64_t>(malloc_usable_size(memory)));
+  return memory;
+}
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (void* const memory = try_allocate(size, alignment)) return memory;
   throw std::bad_alloc();
 }
 
@@ -54,6 +58,9 @@ bool stop_failing() noexcept { return until_failure.exchange(-1) < 0; }
 void* operator new(std::size_t size) { return strata::allocation::allocate(size, alignof(std::max_align_t)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return strata::allocation::allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return strata::allocation::try_allocate(size, alignof(std::max_align_t));
 }
 void operator delete(void* memory) noexcept { strata::allocation::release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { strata::allocation::release(memory); }

@@ -345,7 +345,7 @@ void grow(Node& node, int depth, std::vector<std::shared_ptr<Node>>& pool) {
 }
 
 RC_GTEST_PROP(SplitMergeProperty, MergeAfterSplitIsTheIdentity, ()) {
-  const auto root = std::make_shared<Node>();
+  auto root = std::make_shared<Node>();
   std::vector<std::shared_ptr<Node>> pool{root};
   grow(*root, 3, pool);
   const auto [graph, params, others] = split(root, of_type<Param>, rest);
@@ -353,8 +353,9 @@ RC_GTEST_PROP(SplitMergeProperty, MergeAfterSplitIsTheIdentity, ()) {
   RC_ASSERT(state(merged) == state(root));
   RC_ASSERT(graph_def(merged) == graph);
   RC_ASSERT(graph_def(merged).hash() == graph.hash());
-  strata::internal::dismantle(strata::internal::node_of(merged));  // cycles
-  for (const auto& node : pool) node->shared = nullptr;
+  for (std::shared_ptr<Node>* with_cycles : {&root, &merged}) {
+    strata::internal::dismantle(strata::internal::node_of(*with_cycles));
+  }
 }
 
 // A chain of modules with a variable at every level.
