@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden_runners/recurrent_foreign.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "golden_runners/recurrent_networks.h"
@@ -279,27 +280,38 @@ Tensor with_padding_first(const Tensor& y, const std::vector<std::int64_t>& leng
 }
 
 // Zeros behind the end of each sequence, where the two directions of Keras repeat different outputs.
-Tensor with_zero_padding(const Tensor& y, const Tensor& lengths) {
-  return where(expand_dims(arange(y.size(1)) < expand_dims(lengths, -1), -1), y, zeros_like(y));
+Tensor with_zero_padding(const Tensor& y, const std::vector<std::int64_t>& lengths) {
+  const Tensor ends = tensor(lengths, {static_cast<Index>(lengths.size()), 1});
+  return where(expand_dims(arange(y.size(1)) < ends, -1), y, zeros_like(y));
+}
+
+// The number of steps of each sequence up to the last one that counts; none if all do.
+std::vector<std::int64_t> ends_of(const Json& entry) {
+  if (entry.contains("lens")) return entry.at("lens").get<std::vector<std::int64_t>>();
+  std::vector<std::int64_t> ends;
+  for (const Json& row : entry.value("mask", Json::array())) {
+    const auto flags = row.get<std::vector<int>>();
+    ends.push_back(flags.rend() - std::find(flags.rbegin(), flags.rend(), 1));
+  }
+  return ends;
 }
 
 template <class C>
 void run_keras(const Json& entry, const Arrays& arrays) {
-  if (entry.contains("mask")) throw Skip("mask with holes");
   Network<C> network = loaded<C>(keras_setting(entry), keras_weights(arrays), DType::float32);
+  const std::vector<std::int64_t> ends = ends_of(entry);
   std::optional<Tensor> lengths;
-  if (entry.contains("lens")) {
-    const auto values = entry.at("lens").get<std::vector<std::int64_t>>();
-    lengths = tensor(values, {static_cast<Index>(values.size())});
-  }
-  const Result result = network.run(at(arrays, "x"), lengths, {});
+  std::optional<Tensor> mask;
+  if (entry.contains("lens")) lengths = tensor(ends, {static_cast<Index>(ends.size())});
+  if (entry.contains("mask")) mask = at(arrays, "mask") != 0;
+  const Result result = network.run(at(arrays, "x"), lengths, {}, mask);
   Tensor y = result.y;
   Tensor expected = at(arrays, "y");
-  if (lengths && entry.value("go_backwards", false)) {
-    y = with_padding_first(y, entry.at("lens").get<std::vector<std::int64_t>>());
-  } else if (lengths && entry.value("bidirectional", false)) {
-    y = with_zero_padding(y, *lengths);
-    expected = with_zero_padding(expected, *lengths);
+  if (!ends.empty() && entry.value("go_backwards", false)) {
+    y = with_padding_first(y, ends);
+  } else if (!ends.empty() && entry.value("bidirectional", false)) {
+    y = with_zero_padding(y, ends);
+    expected = with_zero_padding(expected, ends);
   }
   require_close(y, expected, within_scaled(float32_value), "y");
   Index position = 0;

@@ -53,7 +53,7 @@ void check_returned_part(const std::string& part, const Tensor& got, const Tenso
 
 std::optional<Tensor> checked_resets(const std::optional<Tensor>& resets, const Shape& places) {
   if (!resets) return std::nullopt;
-  check_resets(*resets, places, "scan");
+  check_flags("resets", *resets, places, "scan");
   return any_true(*resets) ? resets : std::nullopt;
 }
 
