@@ -8,6 +8,7 @@
 #include <string>
 
 #include "recurrent/cells.h"
+#include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/layer_norm_cells.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/stacked.h"
