@@ -242,6 +242,7 @@ struct MaskedProblem {
 
 MaskedProblem any_masked() {
   Problem problem = any_batch();
+  problem.time = *rc::gen::inRange<Index>(1, 9);
   if (*rc::gen::arbitrary<bool>()) problem = with_resets(problem);
   problem.lengths = std::nullopt;
   const auto seed = *rc::gen::inRange<std::int64_t>(0, 1000);
