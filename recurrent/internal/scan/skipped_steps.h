@@ -22,7 +22,7 @@ namespace strata::recurrent::internal {
 // zero.
 class SkippedSteps {
  public:
-  // `shape` is that of the whole batch without lengths. `mask`, and `resets` if episodes begin somewhere, are bool,
+  // `shape` is that of the whole batch. `mask`, and `resets` if episodes begin somewhere, are bool,
   // [*batch, time] or time-major.
   SkippedSteps(SequenceShape shape, int time_axis, const Tensor& mask, const std::optional<Tensor>& resets);
 
