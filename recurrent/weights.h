@@ -32,8 +32,9 @@ enum class WeightLayout : std::uint8_t {
   // reset_after [2, gates H], under the names of cells and, in a Bidirectional, of layers that begin with `forward` and
   // `backward`. LSTM i f c o, GRU z r h.
   keras,
-  // The operators LSTM, GRU, RNN: W [D, gates H, in], R [D, gates H, H], B [D, 2 gates H]. LSTM i o f c, GRU z r h. The
-  // attribute linear_before_reset may stand beside them.
+  // The operators LSTM, GRU, RNN: W [D, gates H, in], R [D, gates H, H], B [D, 2 gates H], peepholes P [D, 3 H]. LSTM
+  // i o f c, P i o f, GRU z r h. B and P may be left out, which is zero. The attribute linear_before_reset may stand
+  // beside them.
   onnx,
   // flax.linen: LSTMCell, OptimizedLSTMCell ii if ig io /kernel, hi hf hg ho /kernel, /bias; GRUCell ir iz in /kernel,
   // /bias, hr hz /kernel, hn /kernel, /bias; SimpleCell i/kernel, i/bias, h/kernel. Below `cell`, `forward_rnn/cell` or
@@ -59,8 +60,9 @@ namespace internal {
 
 // The cells whose weights other libraries have too.
 template <class C>
-concept ExchangedCell = std::same_as<C, LSTMCell> || std::same_as<C, OptimizedLSTMCell> ||
-    std::same_as<C, ProjectedLSTMCell> || std::same_as<C, GRUCell> || std::same_as<C, SimpleCell>;
+concept ExchangedCell =
+    std::same_as<C, LSTMCell> || std::same_as<C, OptimizedLSTMCell> || std::same_as<C, ProjectedLSTMCell> ||
+    std::same_as<C, PeepholeLSTMCell> || std::same_as<C, GRUCell> || std::same_as<C, SimpleCell>;
 
 // The layers whose weights are exchanged, told by their types: what only looks like one may hold more.
 class LayerList {
@@ -101,9 +103,9 @@ class LayerList {
   template <class L>
   void add(L&) {
     static_assert(ExchangedCell<L>,
-                  "weights are exchanged of LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell, GRUCell and SimpleCell, "
-                  "also within a RecurrentDropout, of RNN and Bidirectional of them, and of stacks, vectors, arrays "
-                  "and tuples of such layers; of other modules pass the part that is one of these");
+                  "weights are exchanged of LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell, PeepholeLSTMCell, GRUCell "
+                  "and SimpleCell, also within a RecurrentDropout, of RNN and Bidirectional of them, and of stacks, "
+                  "vectors, arrays and tuples of such layers; of other modules pass the part that is one of these");
   }
 
   [[nodiscard]] const std::vector<LayerParts>& layers() const { return layers_; }
@@ -132,9 +134,10 @@ void load_layers(const LayerList& list, const State& weights, WeightLayout layou
 }  // namespace internal
 
 // Gives a layer the weights of one of another library: an LSTMCell, OptimizedLSTMCell, ProjectedLSTMCell (PyTorch
-// only), GRUCell or SimpleCell, an RNN or a Bidirectional of them, or, from the layout of PyTorch, several such layers
-// in a Stacked, a std::vector, a std::array or std::tie. The cell may stand in a RecurrentDropout, which has no weights
-// and is the cell in evaluation. Any other module does not compile, nor does another wrapped cell: pass what it holds.
+// only), PeepholeLSTMCell (ONNX only), GRUCell or SimpleCell, an RNN or a Bidirectional of them, or, from the layout of
+// PyTorch, several such layers in a Stacked, a std::vector, a std::array or std::tie. The cell may stand in a
+// RecurrentDropout, which has no weights and is the cell in evaluation. Any other module does not compile, nor does
+// another wrapped cell: pass what it holds.
 //
 //   State weights = checkpoint::restore_safetensors("model.safetensors");
 //   recurrent::load_weights(model.encoder, weights, WeightLayout::pytorch, {.prefix = "encoder"});
@@ -144,8 +147,8 @@ void load_layers(const LayerList& list, const State& weights, WeightLayout layou
 //
 // Throws StateError that lists weights that are missing, of no use or of another shape or type, and what the cell
 // cannot do: a GRU of another form, or with a hidden bias of n that the cell has no place for; a projection (PyTorch)
-// that the cell does not have; peepholes, clip, input_forget (ONNX); functions that PyTorch's layer does not have; a
-// residual Stacked. Nothing is changed then.
+// or peepholes (ONNX) that the cell does not have; clip, input_forget (ONNX); functions that PyTorch's layer does not
+// have; a residual Stacked. Nothing is changed then.
 template <class L>
 void load_weights(L&& layer, const State& weights, WeightLayout layout, const WeightOptions& options = {}) {
   internal::LayerList layers;
@@ -161,7 +164,7 @@ void load_weights(L&& layer, const State& weights, WeightLayout layout, const We
 //   checkpoint::save_safetensors("encoder.safetensors", weights);
 //
 // Throws StateError that says what the library's layer cannot do: the form of a GRU, its hidden bias of n (nnx),
-// residual cells, functions that are not PyTorch's.
+// a projection, peepholes, residual cells, functions that are not PyTorch's.
 template <class L>
 [[nodiscard]] State export_weights(const L& layer, WeightLayout layout) {
   internal::LayerList layers;

@@ -60,6 +60,7 @@
 #include "strata/recurrent/module_stream.h"
 #include "strata/recurrent/noise.h"
 #include "strata/recurrent/packed_sequence.h"
+#include "strata/recurrent/peephole_lstm_cell.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/recurrent_dropout.h"
 #include "strata/recurrent/rnn.h"

@@ -19,6 +19,7 @@
 #include "strata/recurrent/learned_carry.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
+#include "strata/recurrent/peephole_lstm_cell.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/recurrent_dropout.h"
 #include "strata/recurrent/scan.h"
@@ -73,6 +74,8 @@ M make(Rngs& rngs) {
     return Tracker(rngs);
   } else if constexpr (std::is_same_v<M, ProjectedLSTMCell>) {
     return {in, 5, 4, rngs};
+  } else if constexpr (std::is_same_v<M, PeepholeLSTMCell>) {
+    return {in, 4, rngs, {.peephole_init = nn::initializers::normal()}};
   } else if constexpr (std::is_same_v<M, ConvLSTMCell<1>>) {
     return {in, 4, {3}, rngs};
   } else if constexpr (std::is_same_v<M, ConvLSTMCell<2>>) {
@@ -93,9 +96,10 @@ M make(Rngs& rngs) {
 
 template <class M>
 class ModuleStreams : public testing::Test {};
-using Modules = testing::Types<Tracker, LSTMCell, OptimizedLSTMCell, GRUCell, MGUCell, SimpleCell, ProjectedLSTMCell,
-                               LayerNormLSTMCell, LayerNormGRUCell, ConvLSTMCell<1>, ConvLSTMCell<2>, ConvLSTMCell<3>,
-                               StackedCell<GRUCell>, LearnedCarry<Zoneout<RecurrentDropout<LSTMCell>>>>;
+using Modules =
+    testing::Types<Tracker, LSTMCell, OptimizedLSTMCell, GRUCell, MGUCell, SimpleCell, ProjectedLSTMCell,
+                   PeepholeLSTMCell, LayerNormLSTMCell, LayerNormGRUCell, ConvLSTMCell<1>, ConvLSTMCell<2>,
+                   ConvLSTMCell<3>, StackedCell<GRUCell>, LearnedCarry<Zoneout<RecurrentDropout<LSTMCell>>>>;
 TYPED_TEST_SUITE(ModuleStreams, Modules);
 
 TYPED_TEST(ModuleStreams, AllocateNothingAfterConstruction) {
@@ -165,8 +169,8 @@ TEST(ModuleStream, IsSavedRestoredAndBegunAnew) {
 // Cells that a scan runs step by step.
 template <class M>
 class StreamsOfSteppedCells : public testing::Test {};
-using SteppedCells = testing::Types<MGUCell, ProjectedLSTMCell, LayerNormLSTMCell, LayerNormGRUCell, ConvLSTMCell<1>,
-                                    ConvLSTMCell<2>, StackedCell<GRUCell>>;
+using SteppedCells = testing::Types<MGUCell, ProjectedLSTMCell, PeepholeLSTMCell, LayerNormLSTMCell, LayerNormGRUCell,
+                                    ConvLSTMCell<1>, ConvLSTMCell<2>, StackedCell<GRUCell>>;
 TYPED_TEST_SUITE(StreamsOfSteppedCells, SteppedCells);
 
 TYPED_TEST(StreamsOfSteppedCells, PutOutTheBitsOfAScan) {

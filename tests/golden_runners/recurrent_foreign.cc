@@ -215,15 +215,6 @@ Tensor with_initial_where_empty(const Tensor& final, const Tensor* lengths, cons
 template <class C>
 void run_onnx(const Json& entry, const Arrays& arrays) {
   const Setting setting = onnx_setting(entry);
-  if (entry.value("peephole", false)) {
-    Network<C> network(setting, DType::float32);
-    try {
-      network.load(onnx_weights(arrays));
-    } catch (const StateError&) {
-      return;
-    }
-    return require(false, "peepholes were lost without a word");
-  }
   Network<C> network = loaded<C>(setting, onnx_weights(arrays), DType::float32);
   const Tensor* const lengths = find(arrays, "sequence_lens");
   States initial;
@@ -340,6 +331,10 @@ bool is_foreign(const Json& entry) {
 void run_foreign(const Json& entry, const Arrays& arrays) {
   const std::string kind = entry.contains("op") ? entry.at("op") : entry.at("cls");
   if (entry.contains("proj_size")) return run_pytorch<rnn::ProjectedLSTMCell>(entry, arrays);
+  if (kind == "LSTM" && entry.at("source") == "onnxruntime") {
+    run_onnx<rnn::PeepholeLSTMCell>(entry, arrays);  // without P its peepholes are zero
+    if (entry.value("peephole", false)) return;
+  }
   if (kind == "LSTM") {
     run_of<rnn::LSTMCell>(entry, arrays);
     return run_of<rnn::OptimizedLSTMCell>(entry, arrays);

@@ -10,6 +10,7 @@
 #include "strata/recurrent/bidirectional.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/peephole_lstm_cell.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/rnn.h"
 #include "strata/recurrent/simple_cell.h"

@@ -11,6 +11,7 @@
 #include "strata/recurrent/layer_norm_cells.h"
 #include "strata/recurrent/lstm_cell.h"
 #include "strata/recurrent/mgu_cell.h"
+#include "strata/recurrent/peephole_lstm_cell.h"
 #include "strata/recurrent/simple_cell.h"
 #include "strata/tensor/error.h"
 
@@ -22,8 +23,8 @@ using testing::ThrowsMessage;
 
 template <class C>
 class StandardCells : public testing::Test {};
-using Cells =
-    testing::Types<LSTMCell, OptimizedLSTMCell, GRUCell, SimpleCell, MGUCell, LayerNormLSTMCell, LayerNormGRUCell>;
+using Cells = testing::Types<LSTMCell, OptimizedLSTMCell, GRUCell, SimpleCell, MGUCell, PeepholeLSTMCell,
+                             LayerNormLSTMCell, LayerNormGRUCell>;
 TYPED_TEST_SUITE(StandardCells, Cells);
 
 TYPED_TEST(StandardCells, RefuseSizesThatAreNotPositive) {

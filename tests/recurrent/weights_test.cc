@@ -311,8 +311,10 @@ TEST(LoadWeights, ProjectionsPeepholesAndTheLikeAreRefusedByName) {
   projected.set({"weight_hr_l0"}, Variable(ones({2, 3})));
   expect_refused(lstm, projected, pytorch, "weight_hr_l0 (a projection of the state, proj_size");
   const State weights = export_weights(lstm, onnx);
-  for (const auto& [name, what] : {std::pair{"P", "P (peepholes"}, std::pair{"clip", "clip (a bound of the gates"},
-                                   std::pair{"input_forget", "input_forget (input and forget gates made one"}}) {
+  for (const auto& [name, what] :
+       {std::pair{"P", "P (peepholes, which LSTMCell does not have: take a PeepholeLSTMCell)"},
+        std::pair{"clip", "clip (a bound of the gates"},
+        std::pair{"input_forget", "input_forget (input and forget gates made one"}}) {
     State with = weights;
     with.set({name}, Variable(ones({1})));
     expect_refused(lstm, with, onnx, what);
@@ -390,6 +392,67 @@ TEST(LoadWeights, AProjectionIsReadAndWrittenAsPyTorchHasIt) {
   without.erase({"weight_hr_l1"});
   EXPECT_THROW(load_weights(other, without, pytorch), StateError);
   EXPECT_THROW(static_cast<void>(export_weights(stack.layers[0], keras)), StateError);
+  for (const WeightLayout layout : {keras, onnx, flax_linen, flax_nnx}) {
+    const State weights = export_weights(RNN(OptimizedLSTMCell(3, 5, rngs)), layout);
+    expect_refused(stack.layers[0], weights, layout, "this ProjectedLSTMCell has a projection, and no layer of");
+  }
+}
+
+PeepholeLSTMCell peephole_cell(int seed) {
+  return cell<PeepholeLSTMCell>(seed, PeepholeLSTMOptions{.peephole_init = nn::initializers::normal(1.0)});
+}
+
+TEST(LoadWeights, PeepholesOfOnnxAreInTheOrderInputOutputForgetForEachDirection) {
+  Bidirectional layer(peephole_cell(1), peephole_cell(2));
+  State weights = export_weights(Bidirectional(cell<LSTMCell>(3), cell<LSTMCell>(4)), onnx);
+  weights.set({"P"}, Variable(counting(0, {2, 9})));
+  load_weights(layer, weights, onnx);
+  const PeepholeLSTMCell& forward = layer.forward_cell();
+  EXPECT_TRUE(identical(forward.ci, tensor({0.0f, 1.0f, 2.0f})));
+  EXPECT_TRUE(identical(forward.co, tensor({3.0f, 4.0f, 5.0f})));
+  EXPECT_TRUE(identical(forward.cf, tensor({6.0f, 7.0f, 8.0f})));
+  EXPECT_TRUE(identical(layer.backward_cell().co, tensor({12.0f, 13.0f, 14.0f})));
+  EXPECT_TRUE(identical(export_weights(layer, onnx).at({"P"}).value(), counting(0, {2, 9})));
+}
+
+TEST(ExportWeights, OfPeepholesIsTheInverseOfLoading) {
+  expect_round_trip(with_biases(peephole_cell(1)), peephole_cell(2), onnx);
+  expect_round_trip(Bidirectional(peephole_cell(1), peephole_cell(2)),
+                    Bidirectional(peephole_cell(3), peephole_cell(4)), onnx);
+}
+
+// As its B, which is zero where it is left out.
+TEST(LoadWeights, PeepholesThatOnnxLeavesOutAreZero) {
+  PeepholeLSTMCell target = peephole_cell(1);
+  load_weights(target, export_weights(cell<LSTMCell>(2), onnx), onnx);
+  for (const Param* peephole : {&target.ci, &target.cf, &target.co}) EXPECT_TRUE(identical(*peephole, zeros({3})));
+}
+
+TEST(LoadWeights, PeepholesOfAnotherShapeAreNamed) {
+  PeepholeLSTMCell target = peephole_cell(1);
+  State weights = export_weights(target, onnx);
+  weights.set({"P"}, Variable(ones({9})));
+  expect_refused(target, weights, onnx, "Different: P (expected float32[1, 9]: gates i, o, f, got float32[9])");
+}
+
+TEST(LoadWeights, OnlyOnnxHasPeepholes) {
+  PeepholeLSTMCell target = peephole_cell(1);
+  for (const WeightLayout layout : {pytorch, keras, flax_linen, flax_nnx}) {
+    const std::string message = "this PeepholeLSTMCell has peepholes, and no layer of ";
+    expect_refused(target, export_weights(cell<OptimizedLSTMCell>(2), layout), layout, message);
+    EXPECT_THAT([&] { (void)export_weights(target, layout); }, ThrowsMessage<StateError>(HasSubstr(message)));
+  }
+}
+
+TEST(LoadWeights, AnOperatorOfOnnxHasCellsOfOneKind) {
+  const auto expect_none = [](auto layer) {
+    const State weights = export_weights(Bidirectional(cell<LSTMCell>(1), cell<LSTMCell>(2)), onnx);
+    expect_refused(layer, weights, onnx, "cells of two kinds or sizes");
+    EXPECT_THROW((void)export_weights(layer, onnx), StateError);
+  };
+  expect_none(Bidirectional(cell<LSTMCell>(), peephole_cell(1)));
+  expect_none(Bidirectional(peephole_cell(1), cell<LSTMCell>()));
+  expect_none(Bidirectional(cell<LSTMCell>(), gru(0)));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "strata/recurrent/layer_norm_cells.h"
 #include "strata/recurrent/learned_carry.h"
 #include "strata/recurrent/mgu_cell.h"
+#include "strata/recurrent/peephole_lstm_cell.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/recurrent_dropout.h"
 #include "strata/recurrent/rnn.h"
@@ -38,6 +39,19 @@ LSTMOptions lstm_doubles() { return {.param_dtype = DType::float64}; }
 // How to make each cell: for 2 inputs, in float64.
 struct Projected {
   static auto make(Rngs& rngs) { return ProjectedLSTMCell(in, hidden, 2, rngs, lstm_doubles()); }
+};
+struct Peepholes {
+  static auto make(Rngs& rngs) {
+    return PeepholeLSTMCell(in, hidden, rngs,
+                            {.peephole_init = nn::initializers::normal(1.0), .param_dtype = DType::float64});
+  }
+};
+struct WrappedPeepholes {
+  static auto make(Rngs& rngs) {
+    auto dropped = RecurrentDropout(Peepholes::make(rngs), {.recurrent = 0.5, .input = 0.25}, rngs);
+    return LearnedCarry(Zoneout(std::move(dropped), {.c = 0.25, .h = 0.25}, rngs), {in}, rngs,
+                        nn::initializers::normal(1.0));
+  }
 };
 struct NormedLSTM {
   static auto make(Rngs& rngs) {
@@ -92,7 +106,8 @@ class WrappedCells : public testing::Test {
     return Maker::make(rngs);
   }
 };
-using Makers = testing::Types<Projected, NormedLSTM, NormedGRU, ZonedLSTM, DroppedGRU, LearnedLSTM, Everything, Deep>;
+using Makers = testing::Types<Projected, Peepholes, WrappedPeepholes, NormedLSTM, NormedGRU, ZonedLSTM, DroppedGRU,
+                              LearnedLSTM, Everything, Deep>;
 TYPED_TEST_SUITE(WrappedCells, Makers);
 
 Tensor input() { return random::normal(random::key(1), {2, 3, in}, DType::float64); }

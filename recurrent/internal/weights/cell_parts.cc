@@ -32,6 +32,13 @@ std::optional<Tensor> bias_of(const std::vector<nn::Linear*>& maps) {
 
 bool have_bias(const std::vector<nn::Linear*>& maps) { return bias_of(maps).has_value(); }
 
+std::optional<Tensor> peepholes_of(const CellParts& cell) {
+  if (cell.peepholes.empty()) return std::nullopt;
+  std::vector<Tensor> values;
+  for (const Param* peephole : cell.peepholes) values.push_back(*peephole);
+  return side_by_side(values);
+}
+
 // The reset gate of a GRU that resets after the product scales the hidden bias of n: it is no sum with the other one.
 std::optional<Tensor> what_cannot_be_summed(const CellParts& cell, const std::optional<Tensor>& bias) {
   if (cell.family != CellFamily::gru || cell.form != GRUForm::reset_after || !bias) return std::nullopt;
@@ -46,6 +53,15 @@ void assign(const std::vector<nn::Linear*>& maps, const Tensor& kernel, const st
   if (!have_bias(maps)) return;
   const std::vector<Tensor> biases = split_axis(bias ? *bias : zeros({kernel.size(-1)}, kernel.dtype()), count, -1);
   for (std::size_t i = 0; i < maps.size(); ++i) assignments.push_back({&*maps[i]->bias, biases[i]});
+}
+
+void assign_peepholes(const CellParts& cell, const std::optional<Tensor>& peepholes,
+                      std::vector<Assignment>& assignments) {
+  if (cell.peepholes.empty()) return;
+  const auto count = static_cast<Index>(cell.peepholes.size());
+  const Tensor given = peepholes ? *peepholes : zeros({count * cell.hidden_features()}, cell.dtype());
+  const std::vector<Tensor> values = split_axis(given, count, -1);
+  for (std::size_t i = 0; i < values.size(); ++i) assignments.push_back({cell.peepholes[i], values[i]});
 }
 
 }  // namespace
@@ -76,6 +92,16 @@ CellParts parts_of(ProjectedLSTMCell& cell) {
           .gate = cell.options.gate,
           .activation = cell.options.activation,
           .projection = &cell.projection};
+}
+
+CellParts parts_of(PeepholeLSTMCell& cell) {
+  return {.family = CellFamily::lstm,
+          .name = "PeepholeLSTMCell",
+          .input_maps = {&cell.dense_i},
+          .recurrent_maps = {&cell.dense_h},
+          .gate = cell.options.gate,
+          .activation = cell.options.activation,
+          .peepholes = {&cell.ci, &cell.cf, &cell.co}};
 }
 
 CellParts parts_of(GRUCell& cell) {
@@ -130,7 +156,8 @@ GateWeights weights_of(const CellParts& cell) {
           .recurrent_kernel = kernel_of(cell.recurrent_maps),
           .input_bias = bias_of(cell.input_maps),
           .recurrent_bias = bias_of(cell.recurrent_maps),
-          .projection = cell.projection != nullptr ? std::optional<Tensor>(cell.projection->kernel) : std::nullopt};
+          .projection = cell.projection != nullptr ? std::optional<Tensor>(cell.projection->kernel) : std::nullopt,
+          .peepholes = peepholes_of(cell)};
 }
 
 std::optional<std::string> assign_weights(const CellParts& cell, const GateWeights& weights,
@@ -154,7 +181,8 @@ std::optional<std::string> assign_weights(const CellParts& cell, const GateWeigh
   }
   assign(cell.input_maps, weights.input_kernel, input_bias, assignments);
   assign(cell.recurrent_maps, weights.recurrent_kernel, recurrent_bias, assignments);
-  if (cell.projection != nullptr) assignments.push_back({&cell.projection->kernel, *weights.projection});
+  if (weights.projection) assignments.push_back({&cell.projection->kernel, *weights.projection});
+  assign_peepholes(cell, weights.peepholes, assignments);
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/gru_cell.h"
 #include "strata/recurrent/lstm_cell.h"
+#include "strata/recurrent/peephole_lstm_cell.h"
 #include "strata/recurrent/projected_lstm_cell.h"
 #include "strata/recurrent/simple_cell.h"
 
@@ -28,7 +29,8 @@ struct CellParts {
   Activation activation = nullptr;
   GRUForm form = GRUForm::reset_after;
   bool residual = false;
-  nn::Linear* projection = nullptr;  // of the state of an LSTM; null if there is none
+  nn::Linear* projection = nullptr;    // of the state of an LSTM; null if there is none
+  std::vector<Param*> peepholes = {};  // of an LSTM, in the order of peephole_gates; empty if there are none
 
   [[nodiscard]] Index in_features() const { return input_maps[0]->kernel.value().size(0); }
   [[nodiscard]] Index hidden_features() const {
@@ -42,6 +44,7 @@ struct CellParts {
 [[nodiscard]] CellParts parts_of(LSTMCell& cell);
 [[nodiscard]] CellParts parts_of(OptimizedLSTMCell& cell);
 [[nodiscard]] CellParts parts_of(ProjectedLSTMCell& cell);
+[[nodiscard]] CellParts parts_of(PeepholeLSTMCell& cell);
 [[nodiscard]] CellParts parts_of(GRUCell& cell);
 [[nodiscard]] CellParts parts_of(SimpleCell& cell);
 
@@ -54,13 +57,17 @@ struct LayerParts {
 // The gates side by side in our arrays, a letter for each: "ifgo", "rzn", "h".
 [[nodiscard]] std::string_view gates(CellFamily family);
 
+// Those that have peepholes, side by side in our order.
+inline constexpr std::string_view peephole_gates = "ifo";
+
 // All weights of a cell, the gates side by side in the order of gates(family).
 struct GateWeights {
   Tensor input_kernel;                        // [in, gates hidden]
   Tensor recurrent_kernel;                    // [state, gates hidden]
   std::optional<Tensor> input_bias = {};      // [gates hidden]; absent is zero
   std::optional<Tensor> recurrent_bias = {};  // [gates hidden]; absent is zero
-  std::optional<Tensor> projection = {};      // [hidden, state], of cells that have one
+  std::optional<Tensor> projection = {};      // [hidden, state], of cells and layouts that have one
+  std::optional<Tensor> peepholes = {};       // [3 hidden], of cells that have them; absent is zero
 };
 
 // True if every element is zero of either sign, or there is none.

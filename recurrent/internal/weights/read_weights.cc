@@ -61,13 +61,15 @@ class CellReader {
   }
 
   // From the arrays of all directions.
-  GateWeights onnx(const Tensor& w, const Tensor& r, const std::optional<Tensor>& b, Index direction) {
+  GateWeights onnx(const Tensor& w, const Tensor& r, const std::optional<Tensor>& b, const std::optional<Tensor>& p,
+                   Index direction) {
     GateWeights result{.input_kernel = kernel(transpose(w[direction])),
                        .recurrent_kernel = kernel(transpose(r[direction]))};
     if (b) {
       result.input_bias = kernel((*b)[direction].slice(0, columns_));
       result.recurrent_bias = kernel((*b)[direction].slice(columns_, 2 * columns_));
     }
+    if (p) result.peepholes = reorder_gates((*p)[direction], peephole_gates_of_onnx, peephole_gates);
     return result;
   }
 
@@ -221,14 +223,24 @@ std::vector<GateWeights> read_keras(ForeignWeights& weights, const LayerParts& l
 }
 
 void refuse_onnx_options(ForeignWeights& weights) {
-  for (const auto& [name, what] : {std::pair{"P", "peepholes"}, std::pair{"clip", "a bound of the gates"}}) {
-    if (weights.take_any({name}) != nullptr)
-      weights.refuse({name}, fmt::format("{}, which our cells do not have", what));
+  if (weights.take_any({"clip"}) != nullptr) {
+    weights.refuse({"clip"}, "a bound of the gates, which our cells do not have");
   }
   const Tensor* const coupled = weights.take_any({"input_forget"});
   if (coupled != nullptr && !is_zero(*coupled)) {
     weights.refuse({"input_forget"}, "input and forget gates made one, which our cells do not have");
   }
+}
+
+// P of all directions, if there is one and the cell has peepholes.
+std::optional<Tensor> onnx_peepholes(ForeignWeights& weights, const CellParts& cell, Index directions) {
+  if (!weights.contains({"P"})) return std::nullopt;
+  if (!cell.peepholes.empty()) {
+    return weights.take({"P"}, {Shape{directions, 3 * cell.hidden_features()}, cell.dtype(), "gates i, o, f"});
+  }
+  (void)weights.take_any({"P"});
+  weights.refuse({"P"}, fmt::format("peepholes, which {} does not have: take a PeepholeLSTMCell", cell.name));
+  return std::nullopt;
 }
 
 std::vector<GateWeights> read_onnx(ForeignWeights& weights, const LayerParts& layer, std::optional<GRUForm> named) {
@@ -241,14 +253,17 @@ std::vector<GateWeights> read_onnx(ForeignWeights& weights, const LayerParts& la
   const Tensor r = reader.take({"R"}, {directions, reader.columns(), first.hidden_features()});
   std::optional<Tensor> b;
   if (weights.contains({"B"})) b = reader.take({"B"}, {directions, 2 * reader.columns()});
+  const std::optional<Tensor> p = onnx_peepholes(weights, first, directions);
   std::vector<GateWeights> result;
   for (Index d = 0; d < directions; ++d) {
     const CellParts& cell = layer.cells[static_cast<std::size_t>(d)];
     check(weights, WeightLayout::onnx, cell, form);
-    if (cell.family != first.family || cell.hidden_features() != first.hidden_features()) {
+    if (cell.family != first.family || cell.hidden_features() != first.hidden_features() ||
+        cell.peepholes.size() != first.peepholes.size()) {
       weights.refuse("cells of two kinds or sizes, which ONNX does not have in one operator");
+      break;  // this cell's gates cannot be told apart in arrays of the first one's
     }
-    result.push_back(CellReader(weights, WeightLayout::onnx, cell).onnx(w, r, b, d));
+    result.push_back(CellReader(weights, WeightLayout::onnx, cell).onnx(w, r, b, p, d));
   }
   return result;
 }

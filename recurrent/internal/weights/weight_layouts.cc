@@ -54,6 +54,9 @@ std::optional<std::string> what_differs(const CellParts& cell, WeightLayout layo
   if (cell.projection != nullptr && layout != WeightLayout::pytorch) {
     return fmt::format("this {} has a projection, and no layer of {} has one", cell.name, library);
   }
+  if (!cell.peepholes.empty() && layout != WeightLayout::onnx) {
+    return fmt::format("this {} has peepholes, and no layer of {} has them", cell.name, library);
+  }
   if (cell.residual && !is_flax(layout)) {
     return fmt::format("this {} is residual, and no layer of {} is", cell.name, library);
   }

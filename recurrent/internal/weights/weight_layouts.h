@@ -18,6 +18,9 @@ namespace strata::recurrent::internal {
 // The gates of the family in the order of the layout, by our letters.
 [[nodiscard]] std::string_view gates(WeightLayout layout, CellFamily family);
 
+// The gates that have peepholes, in the order of ONNX's P: no other layout has them.
+inline constexpr std::string_view peephole_gates_of_onnx = "iof";
+
 [[nodiscard]] std::string_view text_of(GRUForm form);
 
 // Where a layer stands among those that are exchanged together.

@@ -52,7 +52,7 @@ void write_keras(State& state, const CellParts& cell, const Path& home) {
 }
 
 void write_onnx(State& state, const LayerParts& layer) {
-  std::vector<Tensor> w, r, b;
+  std::vector<Tensor> w, r, b, p;
   bool has_bias = false;
   for (const CellParts& cell : layer.cells) {
     const Outgoing out(cell, WeightLayout::onnx);
@@ -60,13 +60,15 @@ void write_onnx(State& state, const LayerParts& layer) {
     r.push_back(transpose(out.recurrent_kernel()));
     b.push_back(concatenate({out.input_bias(), out.recurrent_bias()}, 0));
     has_bias = has_bias || out.has_bias();
-    if (r.back().shape() != r.front().shape()) {
+    if (out.ours.peepholes) p.push_back(reorder_gates(*out.ours.peepholes, peephole_gates, peephole_gates_of_onnx));
+    if (r.back().shape() != r.front().shape() || cell.peepholes.size() != layer.cells[0].peepholes.size()) {
       throw StateError("[export_weights] an operator of ONNX has no cells of two kinds or sizes.");
     }
   }
   add(state, {"W"}, stack(w, 0));
   add(state, {"R"}, stack(r, 0));
   if (has_bias) add(state, {"B"}, stack(b, 0));
+  if (!p.empty()) add(state, {"P"}, stack(p, 0));
   if (layer.cells[0].family == CellFamily::gru) {
     add(state, {"linear_before_reset"}, scalar<std::int64_t>(layer.cells[0].form == GRUForm::reset_after ? 1 : 0));
   }
