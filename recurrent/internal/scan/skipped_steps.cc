@@ -2,13 +2,16 @@
 #include "strata/recurrent/internal/scan/skipped_steps.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "strata/recurrent/internal/scan/row_masks.h"
 #include "strata/tensor/compare.h"
 #include "strata/tensor/create.h"
-#include "strata/tensor/index.h"
+#include "strata/tensor/gradient.h"
 #include "strata/tensor/manipulate.h"
 
 namespace strata::recurrent::internal {
@@ -30,6 +33,47 @@ Index num_running(const RowSpan& row, Index stride, std::span<const bool> runs) 
   Index count = 0;
   for (Index t = 0; t < row.length; ++t) count += runs[at(row.input + t * stride)] ? 1 : 0;
   return count;
+}
+
+// What flows back to x, of this shape, from steps picked of it. Two-byte floats are summed in float32.
+Tensor sum_of_picked(const Tensor& dy, const Tensor& places, const Shape& shape) {
+  Tensor dx = zeros(shape, computing_dtype(dy.dtype()));
+  if (dy.size() == 0) return dx.astype(dy.dtype());
+  const Tensor terms = dy.astype(dx.dtype());
+  const auto features = static_cast<std::ptrdiff_t>(dy.size() / places.size());
+  dispatch(dx.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_floating_point_v<T>) {
+      auto from = terms.data<T>().begin();
+      const auto to = dx.mutable_data<T>().begin();
+      for (const Index place : places.data<Index>()) {
+        if (place >= 0)
+          std::transform(from, from + features, to + place * features, to + place * features, std::plus{});
+        from += features;
+      }
+    }
+  });
+  return dx.astype(dy.dtype());
+}
+
+// The steps of x, [*batch, time, *features] or time-major, that stand at these places of it, in the shape of the
+// places; zeros where a place is negative.
+Tensor pick_steps(const Tensor& x, const Tensor& places) {
+  Tensor result = Tensor::uninitialized(places.shape().append(x.shape().axes(places.rank(), x.rank())), x.dtype());
+  if (result.size() == 0) return result;
+  const std::size_t step = result.bytes().size() / at(places.size());
+  const std::byte* const from = x.bytes().data();
+  std::byte* to = result.mutable_bytes().data();
+  for (const Index place : places.data<Index>()) {
+    if (place >= 0) {
+      std::memcpy(to, from + at(place) * step, step);
+    } else {
+      std::memset(to, 0, step);
+    }
+    to += step;
+  }
+  return differentiable(std::move(result), {x}, [places, shape = x.shape()](const Tensor& dy) {
+    return std::vector<Cotangent>{sum_of_picked(dy, places, shape)};
+  });
 }
 
 }  // namespace
@@ -123,7 +167,7 @@ SkippedSteps::SkippedSteps(SequenceShape shape, int time_axis, const Tensor& mas
   const std::span<const bool> runs = mask.data<bool>();
   counts_ = zeros(mask.shape().without_axis(time_axis), DType::int64);
   const std::span<Index> counts = counts_.mutable_data<Index>();
-  Index steps = std::min(shape.steps, Index{1});  // so that there is an entry to take where nothing runs
+  Index steps = 0;
   for (std::size_t row = 0; row < counts.size(); ++row) {
     RowSpan& span = shape.rows[row];
     span.length = end_of_row(span, shape.stride, runs);
@@ -144,10 +188,7 @@ SkippedSteps::SkippedSteps(SequenceShape shape, int time_axis, const Tensor& mas
   if (resets) resets_ = together(resets_at_running_steps(*resets, mask, time_axis));
 }
 
-Tensor SkippedSteps::together(const Tensor& x) const {
-  const int num_axes = shown_.rank();
-  return take(x.reshape(Shape{shown_.size()}.append(x.shape().axes(num_axes, x.rank()))), sources_, 0);
-}
+Tensor SkippedSteps::together(const Tensor& x) const { return pick_steps(x, sources_); }
 
 Tensor SkippedSteps::entries(const Tensor& x, Index first) const {
   const Index rows = counts_.size();
@@ -156,18 +197,14 @@ Tensor SkippedSteps::entries(const Tensor& x, Index first) const {
   Tensor places = shown_;
   Index place = 0;
   for (Index& entry : places.mutable_data<Index>()) {
-    const Index step = std::max(entry + first, Index{0});
-    entry = time_axis_ == 0 ? step * rows + place % rows : place / time * steps + step;
+    const Index step = entry + first;
+    entry = step < 0 ? step : time_axis_ == 0 ? step * rows + place % rows : place / time * steps + step;
     ++place;
   }
-  return take(x.reshape(Shape{rows * steps}.append(x.shape().axes(shown_.rank(), x.rank()))), places, 0);
+  return pick_steps(x, places);
 }
 
-Tensor SkippedSteps::apart(const Tensor& y) const {
-  Tensor result = entries(y, 0);
-  const Tensor is_shown = shown_ >= 0;
-  return all_true(is_shown) ? result : select_rows(is_shown, result, zeros_like(result));
-}
+Tensor SkippedSteps::apart(const Tensor& y) const { return entries(y, 0); }
 
 Tensor SkippedSteps::apart(const Tensor& part, const Tensor& initial, const Tensor& reset) const {
   static_assert(reset_carry == -2 && initial_carry == -1);

@@ -48,7 +48,7 @@ class SkippedSteps {
  private:
   class Moves;
 
-  // Entry shown_ + first of each row of x.
+  // Entry shown_ + first of each row of x, zero where that is negative.
   [[nodiscard]] Tensor entries(const Tensor& x, Index first) const;
 
   int time_axis_;
