@@ -21,6 +21,7 @@ struct BidirectionalCarry {
 template <class ForwardCarry, class BackwardCarry>
 struct BidirectionalScanOptions {
   std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
+  std::optional<Tensor> mask = {};         // instead: bool [*batch, time], or as x has them: which steps run (see scan)
   std::optional<ForwardCarry> initial_forward_carry = {};  // by default the cell's own
   std::optional<BackwardCarry> initial_backward_carry = {};
   std::optional<Tensor> resets = {};  // bool [*batch, time], or as x has them: true where an episode begins
@@ -134,6 +135,7 @@ struct Bidirectional {
   [[nodiscard]] recurrent::ScanOptions<C> of_direction(const ScanOptions& call, const std::optional<C>& initial_carry,
                                                        const std::optional<C>& reset_carry) const {
     return {.seq_lengths = call.seq_lengths,
+            .mask = call.mask,
             .initial_carry = initial_carry,
             .resets = call.resets,
             .reset_carry = reset_carry,

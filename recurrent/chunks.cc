@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "strata/recurrent/internal/scan/row_masks.h"
+#include "strata/recurrent/internal/scan/skipped_steps.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/manipulate.h"
 
@@ -34,7 +35,12 @@ Chunks::Chunks(Tensor x, Index steps, ChunkOptions options)
     options_.seq_lengths =
         internal::checked_lengths(*options_.seq_lengths, places.without_axis(time_axis_), time_, "chunks");
   }
-  if (options_.resets) internal::check_resets(*options_.resets, places, "chunks");
+  internal::check_mask(options_.mask, options_.seq_lengths, places, "chunks");
+  if (!options_.resets) return;
+  internal::check_flags("resets", *options_.resets, places, "chunks");
+  if (options_.mask) {
+    options_.resets = internal::resets_at_running_steps(*options_.resets, *options_.mask, time_axis_);
+  }
 }
 
 Chunk Chunks::operator[](Index index) const {
@@ -44,8 +50,9 @@ Chunk Chunks::operator[](Index index) const {
   const Index begin = index * steps_;
   const Index end = begin + std::min(steps_, time_ - begin);
   const auto cut = [&](const Tensor& whole) { return slice_axis(whole, time_axis_, begin, end); };
-  Chunk chunk{.x = cut(x_), .seq_lengths = {}, .resets = {}, .begin = begin, .end = end};
+  Chunk chunk{.x = cut(x_), .seq_lengths = {}, .mask = {}, .resets = {}, .begin = begin, .end = end};
   if (options_.seq_lengths) chunk.seq_lengths = lengths_within(*options_.seq_lengths, begin, end);
+  if (options_.mask) chunk.mask = cut(*options_.mask);
   if (options_.resets) chunk.resets = cut(*options_.resets);
   return chunk;
 }

@@ -15,6 +15,7 @@ namespace strata::recurrent {
 struct Chunk {
   Tensor x;
   std::optional<Tensor> seq_lengths;  // how many of its steps are valid, int64 [*batch]
+  std::optional<Tensor> mask;         // or which of them run
   std::optional<Tensor> resets;
   Index begin;
   Index end;
@@ -22,6 +23,7 @@ struct Chunk {
 
 struct ChunkOptions {
   std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]
+  std::optional<Tensor> mask = {};         // instead: bool [*batch, time], or as x has them
   std::optional<Tensor> resets = {};       // bool [*batch, time], or as x has them
   int num_batch_dims = 1;                  // how many axes of x are batch axes
   bool time_major = false;                 // the time axis comes first, before the batch axes
@@ -37,13 +39,14 @@ struct ChunkOptions {
 //
 // A sequence that has ended in an earlier chunk has length 0 in later ones and keeps its carry. Carries and the outputs
 // of valid steps are then those of one scan over the whole, bit for bit; so are outputs over padding that are zero, but
-// not those that are computed from it or repeated. With resets, pass the carry that episodes begin with as
-// `reset_carry`, since the initial one is not it any more. Scans in reverse cannot go on from chunk to chunk in this
-// order; run them, and so a Bidirectional, over the whole with `checkpoint_every`.
+// not those that are computed from it or repeated. A flag at a step that the mask skips moves to the next one that
+// runs, in whatever chunk. With resets, pass the carry that episodes begin with as `reset_carry`, since the initial one
+// is not it any more. Scans in reverse cannot go on from chunk to chunk in this order; run them, and so a
+// Bidirectional, over the whole with `checkpoint_every`.
 class Chunks {
  public:
-  // Throws ShapeError if x has no time axis or lengths or resets do not fit, DTypeError if their types do not,
-  // ValueError if a length is not in [0, time] or `steps` is not positive.
+  // Throws ShapeError if x has no time axis or lengths, mask or resets do not fit, DTypeError if their types do not,
+  // ValueError if a length is not in [0, time], there are both lengths and a mask, or `steps` is not positive.
   Chunks(Tensor x, Index steps, ChunkOptions options = {});
 
   [[nodiscard]] Index size() const noexcept { return time_ / steps_ + (time_ % steps_ != 0 ? 1 : 0); }

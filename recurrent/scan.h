@@ -6,6 +6,7 @@
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/internal/scan/fused.h"
 #include "strata/recurrent/internal/scan/scan_by_steps.h"
+#include "strata/recurrent/internal/scan/skipped_steps.h"
 #include "strata/recurrent/packed_sequence.h"
 #include "strata/recurrent/sequence.h"
 
@@ -14,7 +15,8 @@ namespace strata::recurrent {
 // How one call runs a cell over a sequence.
 template <class Carry>
 struct ScanOptions {
-  std::optional<Tensor> seq_lengths = {};   // integers [*batch] in [0, time]; by default all steps are valid
+  std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
+  std::optional<Tensor> mask = {};         // instead: bool [*batch, time], or as x has them: which steps run (see scan)
   std::optional<Carry> initial_carry = {};  // by default the cell's own
   // bool [*batch, time], or as x has them: true where an episode begins (see scan).
   std::optional<Tensor> resets = {};
@@ -62,12 +64,31 @@ struct PackedScanResult {
 // episode that is processed first starts from `initial_carry`, unless its first step is flagged and processed first.
 // Flags behind the last valid step do nothing.
 //
+// Mask: a sequence ends with the last step that its row of the mask lets run, and what stands behind is padding, as
+// with seq_lengths. A step that is skipped before that changes no carry, and whatever x holds there reaches nothing, no
+// gradient either. Its output is zero with PaddingOutput::zero; otherwise it is that of the step processed last, in the
+// same episode, and zero where none was. Results are those of the sequence without these steps: an episode that is
+// flagged at a skipped step begins with its first step that runs.
+//
 // The element types of x, carry and parameters may differ in the standard cells: a step computes in the promoted type
 // and rounds the new carry, and with it y, to the type of the carry, which at first is that of the parameters. Integers
 // in x count as numbers of that type.
 template <Cell C>
 [[nodiscard]] ScanResult<typename C::Carry> scan(C& cell, const Tensor& x,
                                                  const ScanOptions<typename C::Carry>& options = {}) {
+  if (options.mask) {
+    const auto start = internal::begin_scan(cell, internal::fused_form(cell), x, options);
+    const internal::SkippedSteps steps(start.shape(), start.axes.time_axis, *options.mask, start.resets);
+    ScanOptions<typename C::Carry> unmasked = options;
+    unmasked.mask = std::nullopt;
+    unmasked.seq_lengths = steps.counts();
+    if (!steps.has_holes()) return scan(cell, x, unmasked);
+    unmasked.resets = steps.resets();
+    unmasked.keep_order = false;
+    ScanResult<typename C::Carry> result = scan(cell, steps.together(x), unmasked);
+    result.y = steps.apart(result.y);
+    return result;
+  }
   if constexpr (internal::FusableCell<C>) {
     const std::optional<internal::FusedCell> fused = cell.fused();
     if (fused && internal::fused_takes(*fused, x)) return internal::scan_fused(cell, fused, x, options);
@@ -77,7 +98,7 @@ template <Cell C>
 
 // The same over a packed sequence, without padding: outputs, carries and gradients are those of the padded one, and the
 // cost is that of the real steps. Any cell sees at step t only the rows that have one. Resets are bool [total_steps];
-// lengths must be left out, and the options about layout and padding do not matter.
+// lengths and mask must be left out, and the options about layout and padding do not matter.
 template <Cell C>
 [[nodiscard]] PackedScanResult<typename C::Carry> scan(C& cell, const PackedSequence& x,
                                                        const ScanOptions<typename C::Carry>& options = {}) {

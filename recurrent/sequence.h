@@ -7,7 +7,8 @@
 
 namespace strata::recurrent {
 
-// What the outputs behind a sequence's last valid step are.
+// What the outputs behind a sequence's last valid step are. At steps that a mask skips before that (see scan), where
+// nothing is made of x, `keep` is `repeat_last`.
 enum class PaddingOutput {
   keep,         // what the cell makes of the padding, as in Flax
   zero,         // zero, as in PyTorch and ONNX

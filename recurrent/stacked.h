@@ -26,6 +26,7 @@ struct StackedOptions {
 template <class LayerCarry>
 struct StackedScanOptions {
   std::optional<Tensor> seq_lengths = {};  // integers [*batch] in [0, time]; by default all steps are valid
+  std::optional<Tensor> mask = {};         // instead: bool [*batch, time], or as x has them: which steps run (see scan)
   std::optional<std::vector<LayerCarry>> initial_carry = {};  // one for each layer; by default the cells' own
   std::optional<Tensor> resets = {};  // bool [*batch, time], or as x has them: true where an episode begins
   std::optional<std::vector<LayerCarry>> reset_carry = {};  // what episodes begin with; by default the initial carry
@@ -41,6 +42,7 @@ namespace internal {
 template <class LayerCarry>
 struct LayerCall {
   std::optional<Tensor> seq_lengths;
+  std::optional<Tensor> mask;
   std::optional<LayerCarry> initial_carry;
   std::optional<Tensor> resets;
   std::optional<LayerCarry> reset_carry;
@@ -53,6 +55,7 @@ struct LayerCall {
 template <Cell C, class X>
 auto run_layer(RNN<C>& layer, const X& x, const LayerCall<typename C::Carry>& call) {
   return layer.scan(x, {.seq_lengths = call.seq_lengths,
+                        .mask = call.mask,
                         .initial_carry = call.initial_carry,
                         .resets = call.resets,
                         .reset_carry = call.reset_carry,
@@ -65,6 +68,7 @@ auto run_layer(RNN<C>& layer, const X& x, const LayerCall<typename C::Carry>& ca
 template <Cell F, Cell B, class X>
 auto run_layer(Bidirectional<F, B>& layer, const X& x, const LayerCall<typename Bidirectional<F, B>::Carry>& call) {
   typename Bidirectional<F, B>::ScanOptions options{.seq_lengths = call.seq_lengths,
+                                                    .mask = call.mask,
                                                     .resets = call.resets,
                                                     .time_major = call.time_major,
                                                     .padding_output = call.padding_output,
@@ -126,12 +130,12 @@ struct Stacked {
   // are not as many carries as layers; the other errors are those of recurrent::scan. What does not fit a layer
   // is seen when the layers before it have run.
   [[nodiscard]] ScanResult<Carry> scan(const Tensor& x, const ScanOptions& call = {}) {
-    const bool time_major = call.time_major.value_or(options.time_major);
-    const PaddingOutput padding_output = call.padding_output.value_or(options.padding_output);
     Carry carries;
     Tensor y = run(x, call, carries);
-    if (options.residual && call.seq_lengths && padding_output != PaddingOutput::keep) {
-      y = internal::fill_stack_padding(y, *call.seq_lengths, time_major, padding_output);
+    if (options.residual) {
+      y = internal::fill_skipped_steps(y, call.seq_lengths, call.mask, call.resets,
+                                       call.time_major.value_or(options.time_major),
+                                       call.padding_output.value_or(options.padding_output));
     }
     return {std::move(carries), std::move(y)};
   }
@@ -159,6 +163,7 @@ struct Stacked {
       const X input = i == 0 ? x : internal::map_data([&](const Tensor& data) { return dropout(data); }, y);
       internal::LayerCall<typename Layer::Carry> layer_call{
           .seq_lengths = call.seq_lengths,
+          .mask = call.mask,
           .initial_carry = {},
           .resets = call.resets,
           .reset_carry = {},

@@ -3,9 +3,10 @@
 // Recurrent layers through their public interface: inference over sequences (fwd), forward and backward pass with the
 // gradients of weights, biases and input (train), single steps of a stream (step). Names:
 //
-//   BM_Recurrent/<cell>/<mode>/B:<rows>/T:<steps>/I:<input>/H:<hidden>[/bidir][/ragged][/packed]/threads:<number>
+//   BM_Recurrent/<cell>/<mode>/B:<rows>/T:<steps>/I:<input>/H:<hidden>[/bidir][/ragged][/packed|/masked]/threads:<number>
 //
-// `ragged` pads the batch and passes lengths, `packed` passes the same sequences packed.
+// `ragged` pads the batch and passes lengths, `packed` passes the same sequences packed, `masked` the same number of
+// steps spread over the whole time by a mask.
 // FLOP/s counts the products of pairs that carry data.
 
 #include <benchmark/benchmark.h>
@@ -43,7 +44,8 @@ struct Point {
   int threads;
   bool is_bidirectional = false;
   bool is_ragged = false;
-  bool is_packed = false;  // of ragged ones
+  bool is_packed = false;  // of ragged ones, as is
+  bool is_masked = false;
 };
 
 // Uniform in [steps / 8, steps], by the golden ratio.
@@ -58,6 +60,15 @@ std::vector<Index> ragged_lengths(const Point& p) {
 }
 
 Tensor lengths_of(const Point& p) { return strata::tensor(ragged_lengths(p), {p.rows}); }
+
+Tensor mask_of(const Point& p) {
+  Tensor mask = strata::zeros({p.rows, p.steps}, strata::DType::boolean);
+  auto runs = mask.mutable_data<bool>().begin();
+  for (const Index length : ragged_lengths(p)) {
+    for (Index t = 0; t < p.steps; ++t) *runs++ = (t + 1) * length / p.steps > t * length / p.steps;
+  }
+  return mask;
+}
 
 void count_operations(benchmark::State& state, const Point& p, int passes) {
   Index pairs = p.rows * p.steps;
@@ -94,6 +105,7 @@ template <class L>
 Tensor outputs(L& layer, const Point& p, const Tensor& x) {
   if (!p.is_ragged) return layer(x);
   if (p.is_packed) return layer(PackedSequence(x, lengths_of(p))).data();
+  if (p.is_masked) return layer(x, {.mask = mask_of(p), .padding_output = PaddingOutput::zero});
   return layer(x, {.seq_lengths = lengths_of(p), .padding_output = PaddingOutput::zero});
 }
 
@@ -167,7 +179,8 @@ void add(const char* mode, void (*run)(benchmark::State&, const Point&), const P
   const std::string name = std::string("BM_Recurrent/") + p.cell + "/" + mode + number("B", p.rows) +
                            number("T", p.steps) + number("I", p.input) + number("H", p.hidden) +
                            (p.is_bidirectional ? "/bidir" : "") + (p.is_ragged ? "/ragged" : "") +
-                           (p.is_packed ? "/packed" : "") + number("threads", p.threads);
+                           (p.is_packed ? "/packed" : "") + (p.is_masked ? "/masked" : "") +
+                           number("threads", p.threads);
   benchmark::RegisterBenchmark(name.c_str(), run, p)->UseRealTime()->Unit(benchmark::kMicrosecond);
 }
 
@@ -176,8 +189,9 @@ void add_sequences(Point p) {
   add("fwd", run_forward<C>, p);
   add("train", run_training<C>, p);
   p.is_bidirectional = p.is_ragged = true;
-  for (const bool is_packed : {false, true}) {
-    p.is_packed = is_packed;
+  for (bool Point::*const form : {&Point::is_ragged, &Point::is_packed, &Point::is_masked}) {
+    p.is_packed = p.is_masked = false;
+    p.*form = true;
     add("fwd", run_forward<C>, p);
     add("train", run_training<C>, p);
   }

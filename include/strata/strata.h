@@ -46,6 +46,7 @@
 #include "strata/recurrent/beam_search.h"
 #include "strata/recurrent/bidirectional.h"
 #include "strata/recurrent/carry.h"
+#include "strata/recurrent/carry_history.h"
 #include "strata/recurrent/cell.h"
 #include "strata/recurrent/chunks.h"
 #include "strata/recurrent/conv_lstm_cell.h"

@@ -111,14 +111,16 @@ class Network {
     return internal::collect_leaves(setting_.bidirectional ? internal::node_of(both_) : internal::node_of(one_));
   }
 
-  Result run(const Tensor& x, const std::optional<Tensor>& lengths, const States& initial) {
+  // At most one of lengths and mask.
+  Result run(const Tensor& x, const std::optional<Tensor>& lengths, const States& initial,
+             const std::optional<Tensor>& mask = {}) {
     Result result{x, {}};
     std::vector<Tensor> h, c;
     for (Index i = 0; i < setting_.layers; ++i) {
       if (setting_.bidirectional) {
-        run_both(i, result.y, lengths, initial, h, c);
+        run_both(i, result.y, {lengths, mask}, initial, h, c);
       } else {
-        run_one(i, result.y, lengths, initial, h, c);
+        run_one(i, result.y, {lengths, mask}, initial, h, c);
       }
     }
     result.states.h = stack(h, 0);
@@ -128,6 +130,11 @@ class Network {
 
  private:
   using Carry = typename C::Carry;
+
+  // Which steps count.
+  struct Steps {
+    std::optional<Tensor> lengths, mask;
+  };
 
   static std::optional<Carry> carry_at(const States& states, Index position) {
     if (!states.h) return std::nullopt;
@@ -142,18 +149,19 @@ class Network {
     if constexpr (std::is_same_v<Carry, recurrent::LSTMCarry>) c.push_back(carry.c);
   }
 
-  void run_one(Index i, Tensor& y, const std::optional<Tensor>& lengths, const States& initial, std::vector<Tensor>& h,
+  void run_one(Index i, Tensor& y, const Steps& steps, const States& initial, std::vector<Tensor>& h,
                std::vector<Tensor>& c) {
-    const auto result =
-        one_[static_cast<std::size_t>(i)].scan(y, {.seq_lengths = lengths, .initial_carry = carry_at(initial, i)});
+    const auto result = one_[static_cast<std::size_t>(i)].scan(
+        y, {.seq_lengths = steps.lengths, .mask = steps.mask, .initial_carry = carry_at(initial, i)});
     collect(result.carry, h, c);
     y = result.y;
   }
 
-  void run_both(Index i, Tensor& y, const std::optional<Tensor>& lengths, const States& initial, std::vector<Tensor>& h,
+  void run_both(Index i, Tensor& y, const Steps& steps, const States& initial, std::vector<Tensor>& h,
                 std::vector<Tensor>& c) {
     const auto result =
-        both_[static_cast<std::size_t>(i)].scan(y, {.seq_lengths = lengths,
+        both_[static_cast<std::size_t>(i)].scan(y, {.seq_lengths = steps.lengths,
+                                                    .mask = steps.mask,
                                                     .initial_forward_carry = carry_at(initial, 2 * i),
                                                     .initial_backward_carry = carry_at(initial, 2 * i + 1),
                                                     .time_major = setting_.rnn.time_major,

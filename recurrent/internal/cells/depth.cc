@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "strata/recurrent/internal/scan/row_masks.h"
-#include "strata/recurrent/internal/scan/scan_by_steps.h"
+#include "strata/recurrent/internal/scan/skipped_steps.h"
 #include "strata/tensor/arithmetic.h"
 #include "strata/tensor/error.h"
 #include "strata/tensor/manipulate.h"
@@ -24,11 +23,19 @@ Tensor link(const Tensor& x, const Tensor& y, bool residual) {
   return residual && x.shape() == y.shape() ? (x + y).astype(y.dtype()) : y;
 }
 
-Tensor fill_stack_padding(const Tensor& y, const Tensor& lengths, bool time_major, PaddingOutput output) {
-  const int time_axis = time_major ? 0 : lengths.rank();
-  const Tensor time_first = move_axis(y, time_axis, 0);
-  const Tensor checked = checked_lengths(lengths, lengths.shape(), time_first.size(0), "scan");
-  return move_axis(fill_padding(time_first, checked, output), 0, time_axis);
+Tensor fill_skipped_steps(const Tensor& y, const std::optional<Tensor>& lengths, const std::optional<Tensor>& mask,
+                          const std::optional<Tensor>& resets, bool time_major, PaddingOutput output) {
+  if (!mask && (!lengths || output == PaddingOutput::keep)) return y;
+  const int time_axis = time_major ? 0 : mask ? mask->rank() - 1 : lengths->rank();
+  const Index time = y.size(time_axis);
+  const Tensor runs = mask ? *mask : prefix_mask(*lengths, time, time_axis);
+  const Index rows = runs.shape().without_axis(time_axis).num_elements();
+  const SequenceShape shape{.rows = padded_rows(rows, time, nullptr, time_major),
+                            .steps = time,
+                            .stride = time_major ? rows : 1,
+                            .padding = output};
+  const SkippedSteps steps(shape, time_axis, runs, resets);
+  return steps.apart(steps.together(y));
 }
 
 }  // namespace strata::recurrent::internal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "strata/recurrent/sequence.h"
 #include "strata/tensor/tensor.h"
@@ -18,7 +19,9 @@ void check_num_carries(std::size_t got, std::size_t layers, const char* stack);
 // What a layer made of x; with x added if `residual` is set and the shapes agree, of the element type of y.
 Tensor link(const Tensor& x, const Tensor& y, bool residual);
 
-// Outputs of a stack behind the last valid step, as asked for; y is [*batch, time, features] or time-major.
-Tensor fill_stack_padding(const Tensor& y, const Tensor& lengths, bool time_major, PaddingOutput output);
+// Outputs of a stack, with those of steps that did not run as asked for, in the order of the input: y is
+// [*batch, time, features] or time-major. Lengths, mask and resets are those of the call, which have been checked.
+Tensor fill_skipped_steps(const Tensor& y, const std::optional<Tensor>& lengths, const std::optional<Tensor>& mask,
+                          const std::optional<Tensor>& resets, bool time_major, PaddingOutput output);
 
 }  // namespace strata::recurrent::internal

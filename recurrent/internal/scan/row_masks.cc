@@ -31,13 +31,22 @@ Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, co
   return lengths.astype(DType::int64);
 }
 
-void check_resets(const Tensor& resets, const Shape& places, const char* operation) {
-  if (resets.dtype() != DType::boolean) {
-    throw DTypeError("[" + std::string(operation) + "] resets must be bool, got " + describe(resets) + ".");
+void check_flags(const std::string& name, const Tensor& flags, const Shape& places, const char* operation) {
+  const std::string message = "[" + std::string(operation) + "] `" + name + "` is " + describe(flags);
+  if (flags.dtype() != DType::boolean) throw DTypeError(message + ", expected bool.");
+  if (flags.shape() == places) return;
+  throw ShapeError(message + ", expected one flag for each step: " + to_string(places) + ".");
+}
+
+void check_mask(const std::optional<Tensor>& mask, const std::optional<Tensor>& lengths, const Shape& places,
+                const char* operation) {
+  if (!mask) return;
+  if (lengths) {
+    throw ValueError("[" + std::string(operation) +
+                     "] both `mask` and `seq_lengths` are given. Clear the mask behind each length and leave "
+                     "seq_lengths out.");
   }
-  if (resets.shape() == places) return;
-  throw ShapeError("[" + std::string(operation) + "] resets are " + describe(resets) +
-                   ", expected one for each step: " + to_string(places) + ".");
+  check_flags("mask", *mask, places, operation);
 }
 
 Tensor block_zero_gradient(const Tensor& x) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "strata/tensor/tensor.h"
@@ -12,8 +14,12 @@ namespace strata::recurrent::internal {
 // Lengths as int64 of shape `batch`, checked. Throws as flip_sequences does; errors start with `[operation]`.
 Tensor checked_lengths(const Tensor& lengths, const Shape& batch, Index time, const char* operation);
 
-// Throws unless resets are bool, one for each of the places; errors likewise.
-void check_resets(const Tensor& resets, const Shape& places, const char* operation);
+// Throws unless the flags `name` are bool, one for each of the places; errors likewise.
+void check_flags(const std::string& name, const Tensor& flags, const Shape& places, const char* operation);
+
+// Throws unless a mask, if there is one, fits the places and no lengths are given beside it; errors likewise.
+void check_mask(const std::optional<Tensor>& mask, const std::optional<Tensor>& lengths, const Shape& places,
+                const char* operation);
 
 // bool [*batch]: rows with more than t valid steps.
 Tensor rows_longer_than(const Tensor& lengths, Index t);

@@ -34,9 +34,16 @@ void for_each_pair(const RowOrder& order, const F& f) {
 
 }  // namespace
 
-void check_no_lengths(const std::optional<Tensor>& lengths) {
-  if (!lengths) return;
-  throw ValueError("[scan] lengths are passed beside a packed sequence, which has its own. Leave seq_lengths out.");
+void check_no_lengths(const std::optional<Tensor>& lengths, const std::optional<Tensor>& mask) {
+  if (lengths) {
+    throw ValueError("[scan] lengths are passed beside a packed sequence, which has its own. Leave seq_lengths out.");
+  }
+  if (mask) {
+    throw ValueError(
+        "[scan] a mask is passed beside a packed sequence, all of whose steps run. Pack those that shall run, and "
+        "leave "
+        "the mask out.");
+  }
 }
 
 Shape step_shape(const PackedSequence& x) { return x.batch().append(x.data().shape().axes(1, x.data().rank())); }

@@ -22,8 +22,8 @@ struct PackedStart {
   SequenceShape shape;
 };
 
-// Throws ValueError if lengths are passed beside those of the sequence.
-void check_no_lengths(const std::optional<Tensor>& lengths);
+// Throws ValueError if lengths or a mask are passed beside the lengths of the sequence.
+void check_no_lengths(const std::optional<Tensor>& lengths, const std::optional<Tensor>& mask);
 
 // The inputs of one step of all rows, [*batch, *features].
 Shape step_shape(const PackedSequence& x);
@@ -36,7 +36,7 @@ template <Cell C>
 PackedStart<typename C::Carry> begin_packed_scan(const C& cell, const std::optional<FusedCell>& fused,
                                                  const PackedSequence& x,
                                                  const ScanOptions<typename C::Carry>& options) {
-  check_no_lengths(options.seq_lengths);
+  check_no_lengths(options.seq_lengths, options.mask);
   check_feature_axes(x.data(), C::num_feature_axes);
   StartingCarries<typename C::Carry> carries = starting_carries(cell, step_shape(x), options);
   check_fused_start(fused, x.data(), x.batch(), carries.initial);

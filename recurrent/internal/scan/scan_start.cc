@@ -21,7 +21,7 @@ SequenceAxes sequence_axes(const Tensor& x, int num_feature_axes, bool time_majo
 
 std::optional<Tensor> checked_resets(const std::optional<Tensor>& resets, const Shape& places) {
   if (!resets) return std::nullopt;
-  check_resets(*resets, places, "scan");
+  check_flags("resets", *resets, places, "scan");
   return any_true(*resets) ? resets : std::nullopt;
 }
 

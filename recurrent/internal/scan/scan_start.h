@@ -116,6 +116,7 @@ struct ScanStart {
 };
 
 // Everything that can be known to be wrong before the cell runs throws here. `fused` is what fused_form says of it.
+// A mask is checked and otherwise left alone.
 template <Cell C>
 ScanStart<typename C::Carry> begin_scan(const C& cell, const std::optional<FusedCell>& fused, const Tensor& x,
                                         const ScanOptions<typename C::Carry>& options) {
@@ -123,7 +124,9 @@ ScanStart<typename C::Carry> begin_scan(const C& cell, const std::optional<Fused
   const SequenceAxes axes = sequence_axes(x, C::num_feature_axes, time_major);
   std::optional<Tensor> lengths;
   if (options.seq_lengths) lengths = checked_lengths(*options.seq_lengths, axes.batch, axes.time, "scan");
-  std::optional<Tensor> resets = checked_resets(options.resets, x.shape().axes(0, x.rank() - C::num_feature_axes));
+  const Shape places = x.shape().axes(0, x.rank() - C::num_feature_axes);
+  check_mask(options.mask, lengths, places, "scan");
+  std::optional<Tensor> resets = checked_resets(options.resets, places);
   StartingCarries<typename C::Carry> carries = starting_carries(cell, axes.step, options);
   check_fused_start(fused, x, axes.batch, carries.initial);
   return {axes,
