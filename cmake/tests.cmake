@@ -24,9 +24,9 @@ function(strata_test folder)
   target_link_libraries(${target} PRIVATE
     ${library} strata_test_support GTest::gmock GTest::gtest_main rapidcheck_gtest)
   gtest_discover_tests(${target} TEST_FILTER "-*Property*" TEST_PREFIX ${folder}. TEST_LIST ${target}_unit
-    DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit)
+    NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit)
   gtest_discover_tests(${target} TEST_FILTER "*Property*" TEST_PREFIX ${folder}. TEST_LIST ${target}_property
-    DISCOVERY_MODE PRE_TEST PROPERTIES LABELS property)
+    NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST PROPERTIES LABELS property)
 endfunction()
 
 # strata_golden_test(<area>): the runner golden_<area> and the test that runs it over the project's copy of the data.
