@@ -155,6 +155,8 @@ void sum_pairs(const T* gates, Index slots, Index pairs, T* to) {
   });
 }
 
+namespace {
+
 template <class Cell, class T>
 constexpr BackwardKernels<T> kernels_of_cell{
     &pack_transposed_groups<T>, &retreat_rows<Cell, T>, &transposed_product<T>, &weight_product<T>, &sum_pairs<T>,
@@ -164,6 +166,8 @@ template <class T>
 const BackwardKernels<T>* select_kernels(CellKind kind) {
   return with_cell(kind, []<class Cell>(Cell) { return &kernels_of_cell<Cell, T>; });
 }
+
+}  // namespace
 
 const BackwardKernels<float>* float_backward_kernels(CellKind kind) { return select_kernels<float>(kind); }
 const BackwardKernels<double>* double_backward_kernels(CellKind kind) { return select_kernels<double>(kind); }

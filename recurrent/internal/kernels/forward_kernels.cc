@@ -137,6 +137,8 @@ void project_inputs(const InputProduct<T>& inputs) {
   }
 }
 
+namespace {
+
 template <class Cell, class T>
 constexpr ForwardKernels<T> kernels_of_cell{
     lanes<T>, tile_rows(Cell::layout.gates), chains, &pack_blocks<T>, &step_rows<Cell, T>, &project_inputs<Cell, T>,
@@ -146,6 +148,8 @@ template <class T>
 const ForwardKernels<T>* select_kernels(CellKind kind) {
   return with_cell(kind, []<class Cell>(Cell) { return &kernels_of_cell<Cell, T>; });
 }
+
+}  // namespace
 
 const ForwardKernels<float>* float_forward_kernels(CellKind kind) { return select_kernels<float>(kind); }
 const ForwardKernels<double>* double_forward_kernels(CellKind kind) { return select_kernels<double>(kind); }
